@@ -1,4 +1,4 @@
-import type { JsonSchema } from './apiextensions/definition.ts';
+import type { JsonSchema } from './json-schema.ts';
 import type { FieldError } from './field-error.ts';
 import type { KubeObject } from './object.ts';
 
@@ -6,10 +6,10 @@ import type { KubeObject } from './object.ts';
  * A kind, described once. Decoding, strict field validation, OpenAPI, Table output, patch merge keys and the TypeScript
  * types all follow from it and from the schema type it names (`generated/`).
  *
- * What happens to an object that a client creates, in this order:
- * decode (schema) → `defaults` → `prepareForCreate` → admission (server) → `validate` → store.
- * And to one that it updates:
- * decode → `defaults` → `prepareForUpdate` → admission → `validate` + `validateUpdate` → store.
+ * What happens to an object that a client creates, in this order (apiserver/registry/verbs/create.ts):
+ * decode (schema) → `defaults` → mutating admission → `prepareForCreate` → `validate` → validating admission → store.
+ * And to one that it updates (update.ts):
+ * decode → `defaults` → mutating admission → `prepareForUpdate` → `validate` + `validateUpdate` → validating admission → store.
  */
 export interface Kind<T extends KubeObject = KubeObject> {
   /** '' for the core group. */

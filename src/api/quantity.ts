@@ -1,3 +1,5 @@
+import { GenerationCache } from './generation-cache.ts';
+
 /**
  * Kubernetes' quantities, exact: "1.5Gi", "100m", "12e6".
  *
@@ -55,20 +57,16 @@ const decimalSuffixes: ReadonlyMap<number, string> = new Map(
 );
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const;
 
-/** The same few quantities come again and again; a full memory starts afresh. */
-const remembered = new Map<string, Quantity>();
-const mostRemembered = 2000;
-const longestRemembered = 24;
+/** The same few quantities come again and again. */
+const parsedQuantities = new GenerationCache<Quantity>(2000);
+const longestCached = 24;
 
 /** @throws QuantityError */
 export function parseQuantity(text: string): Quantity {
-  const known = remembered.get(text);
+  const known = parsedQuantities.get(text);
   if (known !== undefined) return known;
   const quantity = readQuantity(text);
-  if (text.length <= longestRemembered) {
-    if (remembered.size >= mostRemembered) remembered.clear();
-    remembered.set(text, Object.freeze(quantity));
-  }
+  if (text.length <= longestCached) parsedQuantities.set(text, Object.freeze(quantity));
   return quantity;
 }
 

@@ -1,5 +1,6 @@
 import type { Kind } from '../api/kind.ts';
 import type { KubeObject } from '../api/object.ts';
+import type { Stored } from '../api/stored.ts';
 import type { Status } from '../api/status.ts';
 
 /**
@@ -59,8 +60,8 @@ export type ApiResponse =
 
 /** One revision of one object: decoded once, encoded once. */
 export interface ObjectRevision<T extends KubeObject = KubeObject> {
-  /** Deeply frozen; its metadata.resourceVersion is `revision`. */
-  readonly object: T;
+  /** Deeply frozen; its metadata.resourceVersion is `revision`. A dry run's has none, and a bookmark's has nothing else. */
+  readonly object: Stored<T>;
   readonly revision: number;
   /** The object as JSON. */
   json(): Uint8Array;

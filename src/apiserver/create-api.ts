@@ -19,7 +19,7 @@ import { compactPeriodically } from './registry/compaction.ts';
 import { dispatch } from './registry/dispatch.ts';
 import { expireEvents } from './registry/event-ttl.ts';
 import { KeyLocks } from './objects/locks.ts';
-import { ListCache } from './registry/verbs/list-cache.ts';
+import { ListCache } from './objects/list-cache.ts';
 import type { Registry } from './registry/registry.ts';
 import { createReviews } from './registry/reviews/reviews.ts';
 import { Resources } from './objects/resources.ts';

@@ -1,5 +1,5 @@
 import type { Kind } from '../api/kind.ts';
-import { humanDuration } from '../api/kinds/columns.ts';
+import { humanDuration } from '../api/printer-columns.ts';
 import { persistentVolumeKind } from '../api/kinds/core/persistent-volume.ts';
 import { volumeIntentKind } from '../api/kinds/mooring/volume-intent.ts';
 import type { KubeObject } from '../api/object.ts';

@@ -1,5 +1,5 @@
 /**
- * What Mooring asks of a store: ordered keys, bytes, one counter of revisions.
+ * The contract of a store: ordered keys, bytes, one counter of revisions.
  *
  * A worked example. The store is empty, at revision 1.
  *
@@ -13,11 +13,11 @@
  *     range({ from: '/', to: '0', revision: 2 })                          → Compacted: …until it is compacted
  *
  * Guarantees
- * - A successful `transact` is durable (in a durable store) before its promise resolves, and nobody, neither
- *   a reader nor a watcher, sees a write before it is durable.
+ * - A successful `transact` is durable (in a durable store) before its promise resolves, and neither
+ *   a reader nor a watcher sees a write before it is durable.
  * - A transaction is atomic: all of its writes carry the same revision, or none exists.
  * - Revisions grow by one per successful transaction that writes; a failed one uses none.
- * - A watcher sees every revision after its start, in order, each exactly once and whole, or is told why not.
+ * - A watcher gets every revision after its start, in order, each exactly once and whole, or the reason why not.
  *
  * Keys are compared as strings by UTF-16 code unit; Mooring's keys are ASCII.
  */
@@ -31,11 +31,11 @@ export interface Entry {
   /** The revision that wrote this value. */
   readonly modRevision: number;
   /**
-   * Free for the reader: whatever it derived from the bytes, so that a revision is decoded once.
+   * Free for the reader: what it derived from the bytes, so that a revision is decoded once.
    * No store reads it; a store drops it together with the entry.
    */
   memo: unknown;
-  /** Whoever stands in front of a store would write it differently today (with another key): then a write that changes nothing is made all the same. No store sets it. */
+  /** An encrypting store in front of this one would use another key today: an update without changes then rewrites the value. No store sets it. */
   readonly stale?: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface Compare {
   readonly modRevision: number;
 }
 
-/** A store keeps the bytes it is given: nobody may change them afterwards. */
+/** A store keeps the given bytes: the caller must not change them afterwards. */
 export type Write =
   | { readonly type: 'put'; readonly key: string; readonly value: Uint8Array; readonly memo?: unknown }
   | { readonly type: 'delete'; readonly key: string };
@@ -61,7 +61,7 @@ export type TransactionResult =
       readonly ok: true;
       /** The revision of the writes; the current revision if nothing was written. */
       readonly revision: number;
-      /** What each write left behind, in the order of the writes; undefined for a delete. */
+      /** The entry of each write, in the order of the writes; undefined for a delete. */
       readonly entries: readonly (Entry | undefined)[];
     }
   | {
@@ -132,10 +132,10 @@ export interface Store {
   /** @throws StoreError `compacted` or `future` if `revision` cannot be read. */
   range(range: Range): Promise<RangeResult>;
   watch(options: WatchOptions, watcher: Watcher): Watch;
-  /** Forget what only readers before `revision` would need. Compacting the past again does nothing. */
+  /** Drops what only readers before `revision` need. Compacting an older revision does nothing. */
   compact(revision: number): Promise<void>;
   stats(): StoreStats;
-  /** Waits for the writes under way; then every call fails with `closed`. */
+  /** Waits for the writes in progress; then every call fails with `closed`. */
   close(): Promise<void>;
 }
 
@@ -152,8 +152,8 @@ export interface StoreStats {
 }
 
 /**
- * - `compacted`: the revision asked for is forgotten (the API answers 410 Gone)
- * - `future`: the revision asked for does not exist yet
+ * - `compacted`: the requested revision is compacted (the API answers 410 Gone)
+ * - `future`: the requested revision does not exist yet
  * - `closed`: the store is closed or closing
  * - `locked`: another process holds the data directory
  * - `newer-version`: the data was written by a newer Mooring

@@ -1,7 +1,7 @@
 import type { Transaction } from './contract.ts';
 
 /**
- * What a store does, written as plainly as possible: a list of revisions, from which every answer is worked out anew.
+ * An executable model of a store: a list of revisions, from which every answer is computed.
  * Random histories of real stores are checked against it. Values are text here, to be read when a check fails.
  */
 export interface Model {
@@ -22,7 +22,7 @@ export type Request =
   | { readonly type: 'get'; readonly key: string }
   | { readonly type: 'range'; readonly from: string; readonly to: string; readonly revision?: number; readonly limit?: number }
   | { readonly type: 'compact'; readonly revision: number }
-  /** What a watcher that started after a revision has been told by now. */
+  /** All that a watcher has got that started after a revision. */
   | { readonly type: 'watched'; readonly prefix: string; readonly after: number };
 
 /** An answer in plain text, such as `ok @3 [/a=x 2..3]`. */

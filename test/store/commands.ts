@@ -49,13 +49,13 @@ export const request: fc.Arbitrary<Request> = fc.oneof(
 
 export const watch = fc.record({ prefix: fc.oneof(key, fc.constantFrom('/', '/a/', '/a/b/', '/b/')), after: revision });
 
-/** Always the same histories, unless somebody asks for more or other ones: MOOR_TEST_RUNS=20000 MOOR_TEST_SEED=7 npx vitest run test/store */
+/** The same histories on every run. More or other ones: MOOR_TEST_RUNS=20000 MOOR_TEST_SEED=7 npx vitest run test/store */
 export const runs = (usual: number): { numRuns: number; seed: number } => ({
   numRuns: Number(process.env['MOOR_TEST_RUNS'] ?? usual),
   seed: Number(process.env['MOOR_TEST_SEED'] ?? 1),
 });
 
-/** The answer of a real store, as the model writes it. */
+/** The answer of a real store, in the model's notation. */
 export async function ask(store: Store, request: Exclude<Request, { type: 'watched' }>): Promise<Response> {
   try {
     switch (request.type) {
@@ -82,7 +82,7 @@ export function showResult(result: TransactionResult): Response {
   return `ok @${result.revision} ${result.entries.map(show).join(' ')}`.trim();
 }
 
-/** Watches, and notes what it is told as the model writes it. */
+/** Watches, and records the changes in the model's notation. */
 export function follow(store: Store, { prefix, after }: { prefix: string; after: number }) {
   const lines: string[] = [];
   let ended: string | undefined;

@@ -14,7 +14,7 @@ const store = await openEmbeddedStore({ directory, disk: realDisk, segmentBytes:
 writeSync(1, 'open\n');
 
 const encoder = new TextEncoder();
-/** Different in length and content for each number, so that nothing torn or mixed up looks sound. */
+/** Different in length and content for each number, so that no torn or mixed value looks valid. */
 const valueOf = (number) => encoder.encode(`${number}:${String(number).repeat((number * 37) % 400)}`);
 
 async function write(writer) {

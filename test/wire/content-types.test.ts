@@ -4,6 +4,7 @@ import { apiVersionOf, type Kind } from '../../src/api/kind.ts';
 import type { KubeObject } from '../../src/api/object.ts';
 import { decodeProtobuf } from '../../src/api/protobuf/index.ts';
 import { decode } from '../../src/api/schema/index.ts';
+import type { Stored } from '../../src/api/stored.ts';
 import type { ObjectRevision, WatchEvent } from '../../src/apiserver/api.ts';
 import { renderResponse } from '../../src/apiserver/render/response.ts';
 import { resourceRendition } from '../../src/apiserver/render/targets.ts';
@@ -17,7 +18,7 @@ function empty(kind: Kind): ObjectRevision {
     apiVersion: apiVersionOf(kind),
     metadata: { resourceVersion: '7', annotations: { 'k8s.io/initial-events-end': 'true' } },
   };
-  return { object, revision: 7, json: () => Buffer.from(JSON.stringify(object)) };
+  return { object: object as unknown as Stored, revision: 7, json: () => Buffer.from(JSON.stringify(object)) };
 }
 
 const forms = [

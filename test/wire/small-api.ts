@@ -1,6 +1,6 @@
 import type { Kind } from '../../src/api/kind.ts';
-import type { KubeObject } from '../../src/api/object.ts';
 import { statusErrors } from '../../src/api/status.ts';
+import type { Stored } from '../../src/api/stored.ts';
 import type { Api, ApiRequest, ApiResponse, OpenWatch, ObjectRevision, WatchEvent, WatchEventType, WatchSink } from '../../src/apiserver/api.ts';
 
 /**
@@ -99,7 +99,7 @@ export const storedOf = (namespace: string, name: string, { revision, data }: { 
     apiVersion: 'v1',
     metadata: { resourceVersion: String(revision), name, namespace, uid: `uid-${name}`, creationTimestamp: '2026-01-01T00:00:00Z' },
     data,
-  } as unknown as KubeObject;
+  } as unknown as Stored;
   const bytes = Buffer.from(JSON.stringify(object));
   return { object, revision, json: () => bytes };
 };

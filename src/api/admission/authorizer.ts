@@ -1,7 +1,7 @@
-/** `authorizer` in expressions: asks, step by step, whether somebody may do something. */
+/** The CEL variable `authorizer` (upstream: apiserver/pkg/cel/library/authz.go): builds an authorization check step by step. */
 import type { Environment } from '@marcbachmann/cel-js';
 
-/** What an expression wants to know. */
+/** The attributes that an expression checks. */
 export type AuthorizerAttributes =
   | {
       readonly type: 'resource';
@@ -19,13 +19,13 @@ export interface AuthorizerDecision {
   readonly reason: string;
 }
 
-/** `as`: somebody else than the one who makes the request: a service account. */
+/** `as`: a service account; undefined: the user of the request. */
 export type CheckAccess = (question: AuthorizerAttributes, as: { readonly namespace: string; readonly name: string } | undefined) => AuthorizerDecision;
 
 type CheckFunction = (question: AuthorizerAttributes) => AuthorizerDecision;
 type Target = Omit<Extract<AuthorizerAttributes, { type: 'resource' }>, 'type' | 'verb'>;
 
-/** One step further: something that can be asked about. */
+/** A step of a check. */
 class Check<Subject> {
   readonly ask: CheckFunction;
   readonly subject: Subject;
@@ -35,7 +35,7 @@ class Check<Subject> {
   }
 }
 
-// Expressions tell them apart by their classes.
+// CEL distinguishes types by their classes.
 class ResourceCheck extends Check<Target> {}
 class GroupCheck extends Check<string> {}
 class PathCheck extends Check<string> {}
@@ -52,7 +52,7 @@ export class CelAuthorizer {
   readonly requestResource: ResourceCheck;
   readonly as: { readonly namespace: string; readonly name: string } | undefined;
 
-  /** `requested`: what the request itself is about. */
+  /** `requested`: the resource of the request. */
   constructor(ask: CheckAccess, requested: Target, as?: { readonly namespace: string; readonly name: string }) {
     this.ask = ask;
     this.as = as;

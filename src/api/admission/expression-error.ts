@@ -1,6 +1,6 @@
-/** What is wrong with an expression, as far as possible in the words of the Go library that Kubernetes uses. */
+/** Errors of CEL expressions, as far as possible in cel-go's words. */
 
-/** Of an expression that cannot be read, or that failed. */
+/** An expression does not compile, or failed. */
 export class ExpressionError extends Error {
   constructor(message: string) {
     super(message);
@@ -17,7 +17,7 @@ interface Located {
   readonly node?: { readonly op?: string; readonly args?: unknown };
 }
 
-/** Of whatever was thrown while reading, checking or running an expression. */
+/** From an error while parsing, checking or running an expression. */
 export function expressionError(error: unknown, text: string): ExpressionError {
   if (error instanceof ExpressionError) return error;
   if (!(error instanceof Error)) return new ExpressionError(String(error));
@@ -32,7 +32,7 @@ function runText(error: Located): string {
   return summary.replace(/^No such/, 'no such');
 }
 
-/** `matches` goes by another name inside (cel/environment.ts). */
+/** `matches` has another name inside (cel/environment.ts). */
 const summaryOf = ({ summary, message }: Located): string => (summary ?? message.split('\n')[0] ?? '').replaceAll('matchesPattern', 'matches');
 
 /** 'ERROR: <input>:1:8: undefined field …', the line, and where in it. */
@@ -47,7 +47,7 @@ function compileText(error: Located, text: string): string {
 
 interface Problem {
   readonly problem: string;
-  /** Where in the text. */
+  /** The offset in the text. */
   readonly at: number;
 }
 
@@ -59,7 +59,7 @@ function problemOf(error: Located, text: string): Problem {
     case 'unknown_variable':
       return { problem: `undeclared reference to '${name}' (in container '')`, at };
     case 'no_such_key':
-      // The field's dot is meant.
+      // cel-go reports the position of the dot.
       return { problem: `undefined field '${name}'`, at: Math.max(at - 1, 0) };
     case 'no_such_overload':
       return wrongOperands(error, summary, text) ?? { problem: summary, at };

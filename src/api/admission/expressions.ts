@@ -1,8 +1,9 @@
 /**
- * Expressions about a request to write an object: conditions of webhooks, rules of policies. They know `object`, `oldObject`, `request`,
- * `namespaceObject`, and, where they may, `params`, `authorizer` and `variables`. Loaded with the first configuration that is written.
+ * CEL expressions of admission: match conditions of webhooks, policies. Their variables are `object`, `oldObject`, `request`,
+ * `namespaceObject`, and, where allowed, `params`, `authorizer` and `variables`. Loaded at the first write of a configuration.
  */
 import type { Environment } from '@marcbachmann/cel-js';
+import { LRUCache } from 'lru-cache';
 import { loadLanguage, metered, parse, type Run } from '../cel/environment.ts';
 import { isJsonObject } from '../json.ts';
 import { authorizerType, registerAuthorizer } from './authorizer.ts';
@@ -15,25 +16,24 @@ export interface ExpressionScope {
   readonly authorizer: boolean;
   /** The types of `variables`, by name. */
   readonly variables?: ReadonlyMap<string, string>;
-  /** It may construct values of types: objects, and operations on them. */
+  /** It may construct typed values: `Object{…}`, `JSONPatch{…}`. */
   readonly patches?: boolean;
 }
 
 export interface CompiledExpression {
   /** 'bool', 'string', 'dyn' … */
   readonly type: string;
-  /** What comes of it, and what it cost. An error is an ExpressionError. */
+  /** The result and its cost. An error is an ExpressionError. */
   readonly run: (values: Readonly<Record<string, unknown>>) => Run;
 }
 
 export type Compilation = { readonly ok: true; readonly compiled: CompiledExpression } | { readonly ok: false; readonly error: ExpressionError };
 
-/** Expressions are kept by their text: configurations come and go, and so may these. */
 const MAX_COMPILED = 10_000;
 
 export class Expressions {
   readonly #environments: readonly Environment[];
-  readonly #compiled = new Map<string, Compilation>();
+  readonly #compiled = new LRUCache<string, Compilation>({ max: MAX_COMPILED });
 
   constructor(language: Environment) {
     registerAuthorizer(language);
@@ -48,12 +48,11 @@ export class Expressions {
     });
   }
 
-  compile(text: string, known: ExpressionScope): Compilation {
-    const key = `${known.patches === true ? 'm' : ''}${known.params ? 'p' : ''}${known.authorizer ? 'a' : ''}${known.variables === undefined ? '' : JSON.stringify([...known.variables])}:${text}`;
+  compile(text: string, scope: ExpressionScope): Compilation {
+    const key = `${scope.patches === true ? 'm' : ''}${scope.params ? 'p' : ''}${scope.authorizer ? 'a' : ''}${scope.variables === undefined ? '' : JSON.stringify([...scope.variables])}:${text}`;
     const before = this.#compiled.get(key);
     if (before !== undefined) return before;
-    const compilation = compileIn(this.#environmentFor(known), known.patches === true ? messagesAsMaps(text) : text);
-    if (this.#compiled.size >= MAX_COMPILED) this.#compiled.clear();
+    const compilation = compileIn(this.#environmentFor(scope), scope.patches === true ? messagesAsMaps(text) : text);
     this.#compiled.set(key, compilation);
     return compilation;
   }
@@ -65,14 +64,14 @@ export class Expressions {
   }
 }
 
-/** What `jsonpatch` stands for. */
+/** The value of `jsonpatch`. */
 class JsonPatchLibrary {
   escapeKey(key: string): string {
     return key.replaceAll('~', '~0').replaceAll('/', '~1');
   }
 }
 
-/** jsonpatch.escapeKey: a key as a part of a path. */
+/** jsonpatch.escapeKey: escapes a key for a JSON pointer. */
 function registerEscaping(language: Environment): void {
   language
     .registerType('kubernetes.JSONPatchLibrary', JsonPatchLibrary)
@@ -86,11 +85,11 @@ function compileIn(environment: Environment, text: string): Compilation {
     const checked = parsed.check();
     if (!checked.valid) return { ok: false, error: expressionError(checked.error, text) };
     const { run } = metered(parsed);
-    const told = (values: Readonly<Record<string, unknown>>): Run => {
+    const runInGoWords = (values: Readonly<Record<string, unknown>>): Run => {
       const outcome = run(values);
       return outcome.error === undefined ? outcome : { ...outcome, error: expressionError(outcome.error, text) };
     };
-    return { ok: true, compiled: { type: checked.type === 'null' ? 'null_type' : (checked.type ?? 'dyn'), run: told } };
+    return { ok: true, compiled: { type: checked.type === 'null' ? 'null_type' : (checked.type ?? 'dyn'), run: runInGoWords } };
   } catch (error) {
     return { ok: false, error: expressionError(error, text) };
   }
@@ -123,10 +122,10 @@ export function loadExpressions(): Promise<Expressions> {
   return loading;
 }
 
-/** undefined: nobody has loaded them yet. */
+/** undefined: not loaded yet. */
 export const loadedExpressions = (): Expressions | undefined => loaded;
 
-/** A value as expressions see it: whole numbers apart from others. */
+/** A JSON value as a CEL value: integers become bigint. */
 export function celValue(value: unknown): unknown {
   if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value;
   if (Array.isArray(value)) return value.map(celValue);

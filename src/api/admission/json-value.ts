@@ -1,6 +1,6 @@
 import { isJsonObject } from '../json.ts';
 
-/** What an expression made, as JSON: the opposite of how expressions see it. */
+/** A CEL value as JSON: the inverse of `celValue`. */
 export function jsonValue(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value);
   if (value instanceof Date) return value.toISOString().replace('.000Z', 'Z');

@@ -1,9 +1,9 @@
 /**
- * Expressions that change objects construct typed values: `Object{spec: Object.spec{replicas: 3}}`, `JSONPatch{op: "remove", path: "/x"}`. What
- * evaluates expressions here knows maps, and an object is one: they are rewritten to `{"spec": {"replicas": 3}}`.
+ * Expressions of MutatingAdmissionPolicies construct typed values: `Object{spec: Object.spec{replicas: 3}}`, `JSONPatch{op: "remove", path: "/x"}`.
+ * cel-js has no message types: they are rewritten to maps, `{"spec": {"replicas": 3}}`.
  */
 
-/** Strings of all forms, the name of a type that opens a value, any other name or number, or one character. */
+/** A string of any form, the type name before a brace, any other name or number, or one character. */
 const token =
   /[rRbB]{0,2}(?:"""[\s\S]*?"""|'''[\s\S]*?''')|[rR][bB]?(?:"[^"\n]*"|'[^'\n]*')|[bB]?(?:"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|\/\/[^\n]*|(?:Object(?:\s*\.\s*[A-Za-z_]\w*)*|JSONPatch)\s*\{|[A-Za-z_0-9]\w*|`[^`]*`|[\s\S]/g;
 
@@ -12,7 +12,7 @@ type Frame = 'message' | 'other';
 export function messagesAsMaps(text: string): string {
   const frames: Frame[] = [];
   let out = '';
-  // Whether a field's name comes next: right behind the brace, or behind a comma, of a typed value.
+  // Whether a field's name comes next: after the brace or a comma of a typed value.
   let atKey = false;
   let before = '';
   for (const [piece] of text.matchAll(token)) {
@@ -38,7 +38,7 @@ export function messagesAsMaps(text: string): string {
   return out;
 }
 
-/** 'x__dash__y' stands for a field that cannot be written. */
+/** CEL's escaping of names that are no identifiers: 'x__dash__y' is 'x-y'. */
 const unescaped = (name: string): string =>
   name
     .replaceAll('__dash__', '-')

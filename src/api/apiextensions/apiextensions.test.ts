@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { loadCel } from '../cel/environment.ts';
 import { causeMessage, type FieldError } from '../field-error.ts';
 import { fillDefaults } from './defaulting.ts';
-import type { JsonSchema } from './definition.ts';
+import type { JsonSchema } from '../json-schema.ts';
+import { loadPatterns } from '../pattern.ts';
 import { hasFormat } from '../validation/openapi-formats.ts';
 import { findAll, parseJsonPath } from './json-path.ts';
 import { validateListTypes } from './list-types.ts';
@@ -13,6 +14,8 @@ import { validateValue } from './validate-value.ts';
 
 const say = (errors: readonly FieldError[]): string[] => errors.map((error) => `${error.field}: ${causeMessage(error)}`);
 const object = (properties: Record<string, JsonSchema>, more: JsonSchema = {}): JsonSchema => ({ type: 'object', properties, ...more });
+
+beforeAll(loadPatterns);
 
 describe('pruning', () => {
   const schema = object({

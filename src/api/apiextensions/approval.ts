@@ -1,6 +1,6 @@
 import { type FieldError, invalid, required } from '../field-error.ts';
 
-/** Groups of Kubernetes itself: who defines kinds in them says where that was agreed. */
+/** Kinds in Kubernetes' own groups need the annotation api-approved.kubernetes.io with the URL of the approval. */
 export const isProtectedGroup = (group: string): boolean => /(^|\.)(k8s|kubernetes)\.io$/.test(group);
 
 const annotation = 'api-approved.kubernetes.io';

@@ -1,12 +1,12 @@
 import type { Column } from '../kind.ts';
-import { age } from '../kinds/columns.ts';
-import { nameColumn } from '../kinds/columns.ts';
+import { age } from '../printer-columns.ts';
+import { nameColumn } from '../printer-columns.ts';
 import type { DefinitionVersion, PrinterColumn } from './definition.ts';
 import { findFirst, parseJsonPath } from './json-path.ts';
 
 const usual: readonly PrinterColumn[] = [{ name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }];
 
-/** What `kubectl get` prints of a custom resource. */
+/** additionalPrinterColumns. */
 export function columnsOf({ additionalPrinterColumns }: DefinitionVersion): readonly Column[] {
   const own = additionalPrinterColumns ?? [];
   return [nameColumn, ...(own.length === 0 ? usual : own).map(columnOf)];

@@ -4,7 +4,8 @@ import { causeMessage, type FieldError } from '../field-error.ts';
 import type { KubeObject } from '../object.ts';
 import { decodeCustom } from './decode-custom.ts';
 import { customKinds } from './custom-kind.ts';
-import type { CustomResourceDefinition, JsonSchema } from './definition.ts';
+import type { JsonSchema } from '../json-schema.ts';
+import type { CustomResourceDefinition } from './definition.ts';
 
 beforeAll(async () => void (await loadCel()));
 

@@ -1,26 +1,27 @@
-/** From a definition to kinds that are served like any other. */
+/** The kinds that a CustomResourceDefinition defines. */
 import type { FieldError } from '../field-error.ts';
 import { invalid } from '../field-error.ts';
 import { isJsonObject, setOwn } from '../json.ts';
 import type { CustomType, Kind, ScalePaths } from '../kind.ts';
-import { everyVerb } from '../kinds/verbs.ts';
+import { everyVerb } from '../verbs.ts';
 import type { KubeObject } from '../object.ts';
 import { cloneObject, deepEqual } from '../schema/plain-object.ts';
 import { nameIsDnsSubdomain } from '../validation/names.ts';
 import { columnsOf } from './columns.ts';
 import { decodeCustom } from './decode-custom.ts';
 import { fillDefaults } from './defaulting.ts';
-import type { CustomResourceDefinition, DefinitionVersion, JsonSchema, ScaleSubresource } from './definition.ts';
+import type { JsonSchema } from '../json-schema.ts';
+import type { CustomResourceDefinition, DefinitionVersion, ScaleSubresource } from './definition.ts';
 import { validateEmbedded } from './embedded.ts';
 import { findFirst, type JsonPath, parseJsonPath } from './json-path.ts';
 import { validateListTypes } from './list-types.ts';
 import { checkRules, hasRules } from './rules.ts';
 import { validateValue } from './validate-value.ts';
 
-/** The version that every stored object says it is of: versions differ in name only, so none of them needs to be kept. */
+/** The apiVersion of all stored objects: without conversion webhooks versions differ in name only. */
 const STORED = 'stored';
 
-/** `base` holds the objects, `served` shows them. */
+/** `base`: the storage version; `served`: the served versions. */
 export interface CustomKinds {
   readonly base: Kind;
   readonly served: readonly Kind[];
@@ -37,7 +38,7 @@ export function customKinds(definition: CustomResourceDefinition): CustomKinds {
 
 const resourceOf = ({ spec }: CustomResourceDefinition): string => `${spec.group}/${spec.names.plural}`;
 
-/** v2 before v1 before v1beta2 before v1beta1 before v1alpha1; other names last, by themselves. */
+/** v2, v1, v1beta2, v1beta1, v1alpha1, then other names in alphabetical order (upstream: version.CompareKubeAwareVersionStrings). */
 export function byPriority(a: { readonly name: string }, b: { readonly name: string }): number {
   const [x, y] = [rank(a.name), rank(b.name)];
   for (let i = 0; i < x.length; i++) if (x[i] !== y[i]) return (y[i] ?? 0) - (x[i] ?? 0);
@@ -100,7 +101,7 @@ function dropStatus(object: KubeObject): void {
   delete (object as KubeObject & { status?: unknown }).status;
 }
 
-/** A write of the status leaves all else as it was, metadata included; but who wrote it is kept. */
+/** A write of the status changes nothing else, apart from managedFields. */
 function keepMetadata(object: KubeObject, old: KubeObject): void {
   const { resourceVersion, managedFields } = object.metadata;
   const { managedFields: _, ...kept } = cloneObject(old.metadata);
@@ -133,13 +134,13 @@ class Checks {
     return this.#withRules(errors, object, old);
   }
 
-  /** What was wrong before may stay wrong. */
+  /** Ratcheting: errors of unchanged values are ignored. */
   #listErrors(object: KubeObject, old: KubeObject | undefined): FieldError[] {
     const errors = validateListTypes(object, this.#schema, '');
     return errors.length > 0 && old !== undefined && validateListTypes(old, this.#schema, '').length > 0 ? [] : errors;
   }
 
-  /** Rules rely on values being what the schema says. */
+  /** CEL rules run only on values that fit the schema. */
   #withRules(errors: FieldError[], object: KubeObject, old: KubeObject | undefined): FieldError[] {
     if (!hasRules(this.#schema)) return errors;
     if (errors.some(({ type }) => blocking.has(type))) return [...errors, invalid('<nil>', null, notChecked)];

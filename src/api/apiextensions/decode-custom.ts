@@ -2,12 +2,12 @@ import { isJsonObject, JsonNumber, setOwn } from '../json.ts';
 import type { KubeObject } from '../object.ts';
 import { type Decoded, decode, DecodeError } from '../schema/decode.ts';
 import { fillDefaults } from './defaulting.ts';
-import type { JsonSchema } from './definition.ts';
+import type { JsonSchema } from '../json-schema.ts';
 import { coerceEmbedded } from './embedded.ts';
 import { dropNulls } from './nulls.ts';
 import { prune } from './prune.ts';
 
-/** A custom object as it is kept: metadata as every object has it, the rest as its schema knows it, with its defaults. */
+/** A custom object as it is stored: typed metadata, the rest pruned by its schema, with defaults. */
 export function decodeCustom(value: object, { schema, apiVersion, kind }: { schema: JsonSchema; apiVersion: string; kind: string }): Decoded<KubeObject> {
   const { metadata, kind: _kind, apiVersion: _version, ...content } = value as Record<string, unknown>;
   const meta = decode<KubeObject>('PartialObjectMetadata', { apiVersion, kind, metadata });
@@ -21,7 +21,7 @@ export function decodeCustom(value: object, { schema, apiVersion, kind }: { sche
   return { object, strictErrors: [...meta.strictErrors, ...unknown] };
 }
 
-/** A copy without what only the reader of JSON knows. Keys in Go's order. */
+/** A copy with plain numbers and sorted keys, as Go prints maps. */
 function plain(value: unknown): unknown {
   if (value instanceof JsonNumber) return value.toNumber();
   if (Array.isArray(value)) return value.map(plain);

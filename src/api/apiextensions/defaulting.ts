@@ -1,8 +1,8 @@
 import { isJsonObject, setOwn } from '../json.ts';
 import { cloneObject } from '../schema/plain-object.ts';
-import { additionalOf, type JsonSchema, propertyOf } from './definition.ts';
+import { additionalOf, type JsonSchema, propertyOf } from '../json-schema.ts';
 
-/** Fills in, in place, what the schema has a default for. A null that may not be null counts as absent. */
+/** Sets defaults in place. A null where the schema is not nullable counts as absent. */
 export function fillDefaults(value: unknown, schema: JsonSchema | undefined): void {
   if (schema === undefined) return;
   if (Array.isArray(value)) fillItems(value, schema.items);

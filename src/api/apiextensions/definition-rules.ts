@@ -1,4 +1,4 @@
-/** What may be in a CustomResourceDefinition. */
+/** Validation of CustomResourceDefinitions. */
 import { duplicate, type FieldError, forbidden, invalid, notOneOf, required, tooMany } from '../field-error.ts';
 import { dns1035LabelProblems, dnsSubdomainProblems } from '../validation/names.ts';
 import type { CustomResourceDefinition, DefinitionNames, DefinitionSpec, DefinitionVersion, PrinterColumn } from './definition.ts';
@@ -171,7 +171,7 @@ function validateSelectable({ selectableFields = [], schema }: DefinitionVersion
 
 const pathProblem = (path: string): string => (path.startsWith('.') ? 'does not refer to a valid field' : 'must start with .');
 
-/** Webhooks that convert are not called here: what would need one is refused, rather than shown in a form that nobody has converted it to. */
+/** Conversion webhooks are not supported: a definition that needs one is refused, since its objects could not be converted. */
 const NO_WEBHOOKS = 'webhooks that convert objects are not supported: with several versions the strategy must be None';
 
 function validateConversion({ conversion, versions }: DefinitionSpec): FieldError[] {

@@ -1,4 +1,4 @@
-/** Whole objects inside of custom ones (x-kubernetes-embedded-resource), as v1.36.4 treats them: apiextensions-apiserver/pkg/apiserver/schema/objectmeta. */
+/** Embedded objects (x-kubernetes-embedded-resource), as in v1.36.4: apiextensions-apiserver/pkg/apiserver/schema/objectmeta. */
 import { causeMessage, type FieldError, invalid, required } from '../field-error.ts';
 import type { ObjectMeta } from '../generated/types.ts';
 import { isJsonObject } from '../json.ts';
@@ -6,7 +6,7 @@ import type { KubeObject } from '../object.ts';
 import { decode, DecodeError } from '../schema/decode.ts';
 import { validateObjectMeta } from '../validation/metadata.ts';
 import { dns1035LabelProblems, pathSegmentProblems } from '../validation/names.ts';
-import { additionalOf, type JsonSchema, propertyOf } from './definition.ts';
+import { additionalOf, type JsonSchema, propertyOf } from '../json-schema.ts';
 import { schemasWithin } from './schemas-within.ts';
 
 const withEmbedded = new WeakMap<JsonSchema, boolean>();
@@ -35,7 +35,7 @@ function visitEmbedded(value: unknown, schema: JsonSchema | undefined, { path, v
   }
 }
 
-/** Their metadata have the fields that metadata have, and no others. @returns the paths of what was removed. @throws DecodeError */
+/** Prunes the metadata of embedded objects. @returns the removed paths. @throws DecodeError */
 export function coerceEmbedded(object: unknown, schema: JsonSchema): string[] {
   const unknown: string[] = [];
   visitEmbedded(object, schema, {
@@ -81,7 +81,7 @@ function embeddedErrors(embedded: Record<string, unknown>, path: string): FieldE
   ];
 }
 
-/** It was read as one. */
+/** Decoding has checked that it is a string. */
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 function apiVersionErrors(apiVersion: string, field: string): FieldError[] {
@@ -95,7 +95,7 @@ function kindErrors(kind: string, field: string): FieldError[] {
   return problems.length === 0 ? [] : [invalid(field, kind, `may have mixed case, but should otherwise match: ${problems.join(',')}`)];
 }
 
-/** Those of templates have no name yet. */
+/** Templates have no name. */
 function metadataErrors(metadata: ObjectMeta, field: string): FieldError[] {
   const { name = '', namespace = '' } = metadata;
   return validateObjectMeta({ ...metadata, name: name === '' ? 'fakename' : name }, { namespaced: namespace !== '', validateName: pathSegmentProblems }, field);

@@ -58,14 +58,14 @@ function literal(text: string): unknown {
   return /^-?\d/.test(text) ? Number(text) : text;
 }
 
-/** All that the path leads to. */
+/** All values at the path. */
 export function findAll(value: unknown, path: JsonPath): readonly unknown[] {
   let found: readonly unknown[] = [value];
   for (const step of path) found = found.flatMap((one) => take(one, step));
   return found;
 }
 
-/** The first of it: nobody shows more. */
+/** The first value, which is all that columns and selectors use. */
 export const findFirst = (value: unknown, path: JsonPath): unknown => findAll(value, path)[0];
 
 function take(value: unknown, step: Step): readonly unknown[] {

@@ -1,8 +1,8 @@
 import { duplicate, type FieldError, invalid } from '../field-error.ts';
 import { isJsonObject } from '../json.ts';
-import { additionalOf, type JsonSchema, propertyOf } from './definition.ts';
+import { additionalOf, type JsonSchema, propertyOf } from '../json-schema.ts';
 
-/** Lists that are sets hold nothing twice; lists that are maps hold no key twice. */
+/** Lists of type set have no duplicate values, lists of type map no duplicate keys. */
 export function validateListTypes(value: unknown, schema: JsonSchema | undefined, field: string): FieldError[] {
   if (schema === undefined) return [];
   if (Array.isArray(value))
@@ -34,7 +34,7 @@ function duplicatesIn(list: readonly unknown[], schema: JsonSchema, field: strin
   }
 }
 
-/** Where something comes for the second time; a third one says nothing new. */
+/** The index of each second occurrence; later ones are not reported. */
 function repeated(values: readonly unknown[]): number[] {
   const seen = new Map<string, number>();
   return values.flatMap((value, i) => {

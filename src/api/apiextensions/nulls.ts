@@ -1,7 +1,7 @@
 import { isJsonObject } from '../json.ts';
-import { additionalOf, type JsonSchema, propertyOf } from './definition.ts';
+import { additionalOf, type JsonSchema, propertyOf } from '../json-schema.ts';
 
-/** Removes, in place, fields that are null, may not be, and have no default (v1.36.4: PruneNonNullableNullsWithoutDefaults): templates leave such behind. */
+/** Removes, in place, null fields that are neither nullable nor have a default (v1.36.4: PruneNonNullableNullsWithoutDefaults). Templates produce them. */
 export function dropNulls(value: unknown, schema: JsonSchema | undefined): void {
   if (Array.isArray(value)) for (const item of value) dropNulls(item, schema?.items);
   else if (isJsonObject(value)) {

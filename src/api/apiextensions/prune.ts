@@ -1,11 +1,11 @@
 import { isJsonObject } from '../json.ts';
-import { additionalOf, type JsonSchema, propertyOf } from './definition.ts';
+import { additionalOf, type JsonSchema, propertyOf } from '../json-schema.ts';
 
 const metaFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
 /**
- * Removes, in place, what the schema of a kind does not know.
- * @returns the paths of what was removed, sorted: 'spec.foo', 'spec.items[0].bar'
+ * Prunes, in place, the fields that a schema does not specify.
+ * @returns the removed paths, sorted: 'spec.foo', 'spec.items[0].bar'
  */
 export function prune(object: Record<string, unknown>, schema: JsonSchema): string[] {
   const unknown: string[] = [];
@@ -21,7 +21,7 @@ interface Pruning {
 const child = ({ path, unknown }: Pruning, key: string): Pruning => ({ path: path === '' ? key : `${path}.${key}`, unknown });
 const element = ({ path, unknown }: Pruning, index: number): Pruning => ({ path: `${path}[${index}]`, unknown });
 
-/** No schema: nothing in it is known. */
+/** No schema: all fields are unknown. */
 function pruneValue(value: unknown, schema: JsonSchema | undefined, at: Pruning): void {
   const keepsUnknown = schema?.['x-kubernetes-preserve-unknown-fields'] === true;
   if (Array.isArray(value)) {
@@ -32,7 +32,7 @@ function pruneValue(value: unknown, schema: JsonSchema | undefined, at: Pruning)
   }
 }
 
-/** Inside a list that keeps what it does not know, only what its items specify is looked at. */
+/** Below x-kubernetes-preserve-unknown-fields only specified properties are visited. */
 function pruneElement(item: unknown, { items, keepsUnknown }: { items: JsonSchema | undefined; keepsUnknown: boolean }, at: Pruning): void {
   pruneValue(item, keepsUnknown && items !== undefined ? { ...items, 'x-kubernetes-preserve-unknown-fields': true } : items, at);
 }

@@ -1,9 +1,9 @@
-/** What is known of the types in a rule before anything is checked by it: rules that can never be right are refused with their definition. */
+/** Type checks of CEL rules: a definition with a rule that can never succeed is refused. */
 import { expressionError } from '../admission/expression-error.ts';
 import type { Cel, Declared } from '../cel/environment.ts';
-import { additionalOf, type JsonSchema } from './definition.ts';
+import { additionalOf, type JsonSchema } from '../json-schema.ts';
 
-/** A property's name as expressions write it: 'x-y' is self.x__dash__y. */
+/** A property's name escaped for CEL: 'x-y' is self.x__dash__y. */
 export function escaped(name: string): string {
   if (reserved.has(name)) return `__${name}__`;
   return name.replaceAll('__', '__underscores__').replaceAll('.', '__dot__').replaceAll('-', '__dash__').replaceAll('/', '__slash__');
@@ -15,7 +15,7 @@ const reserved: ReadonlySet<string> = new Set(
 
 const scalars: Readonly<Record<string, string>> = { boolean: 'bool', integer: 'int', number: 'double', string: 'string' };
 
-/** Strings that are something else in expressions. */
+/** String formats that have their own CEL types. */
 const otherFormats: ReadonlySet<string> = new Set(['byte', 'date', 'date-time', 'duration']);
 
 function declared(schema: JsonSchema): Declared {
@@ -45,7 +45,7 @@ export interface Wanted {
   readonly result: 'bool' | 'string';
 }
 
-/** What is wrong with the types of an expression that can be read; undefined: nothing that is certain. */
+/** A type error of a parsed expression; undefined: none, or the types are not known. */
 export function wrongTypes(cel: Cel, text: string, { schema, optionalOld, result }: Wanted): string | undefined {
   const self = declared(schema);
   const { type, error } = cel.check(text, { self, oldSelf: optionalOld ? 'optional<dyn>' : self });

@@ -1,4 +1,4 @@
-/** Rules of a schema (x-kubernetes-validations), on an object and, where they speak of it, on what it was before. */
+/** CEL rules of a schema (x-kubernetes-validations), on an object and, for transition rules, its old state. */
 import { loadedCel, type Run } from '../cel/environment.ts';
 import type { FieldChain } from '../cel/field-chains.ts';
 import { CostLimitExceeded } from '../cel/metered.ts';
@@ -6,7 +6,7 @@ import { expressionError } from '../admission/expression-error.ts';
 import { duplicate, type FieldError, forbidden, invalid, omittedValue, required } from '../field-error.ts';
 import { isJsonObject } from '../json.ts';
 import { deepEqual } from '../schema/plain-object.ts';
-import { additionalOf, type JsonSchema, propertyOf, type ValidationRule } from './definition.ts';
+import { additionalOf, type JsonSchema, propertyOf, type ValidationRule } from '../json-schema.ts';
 import { escaped, wrongTypes } from './rule-types.ts';
 import { schemasWithin } from './schemas-within.ts';
 import { correspondingItems } from './validate-value.ts';
@@ -16,7 +16,7 @@ interface RuleTarget {
   readonly old: unknown;
 }
 
-/** What all rules of one object may cost together (v1.36.4: RuntimeCELCostBudget). Below zero: no more of them are run. */
+/** The cost that is left for all rules of one object (v1.36.4: RuntimeCELCostBudget). Below zero: no more rules run. */
 interface Budget {
   left: number;
 }
@@ -25,7 +25,7 @@ const OBJECT_BUDGET = 10_000_000;
 
 const withRules = new WeakMap<JsonSchema, boolean>();
 
-/** Whether there is anything to check: most schemas have no rules. */
+/** Most schemas have no rules. */
 export function hasRules(schema: JsonSchema): boolean {
   let known = withRules.get(schema);
   if (known === undefined) {
@@ -72,7 +72,7 @@ function checkRule(value: unknown, { rule, schema }: { rule: ValidationRule; sch
   const { field, old, budget } = visit;
   if (budget.left < 0) return [];
   const transition = usesOld(rule.rule);
-  // A rule about a change says nothing about what is new; any other nothing about what stays as it is.
+  // Transition rules do not apply to new values, other rules not to unchanged ones.
   if (transition && old === undefined && rule.optionalOldSelf !== true) return [];
   if (!transition && old !== undefined && deepEqual(value, old)) return [];
   const shown = field === '' ? '<nil>' : field;
@@ -81,9 +81,9 @@ function checkRule(value: unknown, { rule, schema }: { rule: ValidationRule; sch
   const before = old === undefined ? undefined : celValue(old, schema);
   const variables = { self: celValue(value, schema), oldSelf: rule.optionalOldSelf === true ? cel.optional(before) : before };
   const run = (text: string): Run => charged(cel.compile(text, rule.optionalOldSelf).run(variables), budget);
-  const { value: verdict, error } = run(rule.rule);
+  const { value: holds, error } = run(rule.rule);
   if (budget.left < 0 || error !== undefined) return [invalid(shown, schema.type ?? '', failure(rule, { error, budget }))];
-  if (verdict === true) return [];
+  if (holds === true) return [];
   return [
     refusal(rule, {
       field: `${field}${rule.fieldPath ?? ''}`.replace(/^\./, '') || '<nil>',
@@ -98,13 +98,13 @@ function charged(run: Run, budget: Budget): Run {
   return run;
 }
 
-/** Why a rule came to no verdict. What costs too much ends all checking. */
+/** Why a rule gave no result. An exceeded cost budget ends all checks. */
 function failure(rule: ValidationRule, { error, budget }: { error: Error | undefined; budget: Budget }): string {
-  const told = (rule.message ?? rule.rule).trim();
+  const text = (rule.message ?? rule.rule).trim();
   if (budget.left < 0) return 'validation failed due to running out of cost budget, no further validation rules will be run';
-  if (!(error instanceof CostLimitExceeded)) return `${firstLine(error)} evaluating rule: ${told}`;
+  if (!(error instanceof CostLimitExceeded)) return `${firstLine(error)} evaluating rule: ${text}`;
   budget.left = -1;
-  return `'${error.message}': no further validation rules will be run due to call cost exceeds limit for rule: ${told}`;
+  return `'${error.message}': no further validation rules will be run due to call cost exceeds limit for rule: ${text}`;
 }
 
 const firstLine = (error: unknown): string => (error instanceof Error ? (error.message.split('\n')[0] ?? '').replace(/^No such/, 'no such') : String(error));
@@ -122,7 +122,7 @@ function refusal({ reason }: ValidationRule, { field, value, detail }: { field: 
   }
 }
 
-/** Texts that an expression makes; what cannot be shown on one line gives way to the plain message. */
+/** The messageExpression; if it does not give a single line, the message. */
 function detailOf({ rule, message = '', messageExpression = '' }: ValidationRule, run: (text: string) => Run): string {
   const plain = message === '' ? `failed rule: ${rule.trim()}` : message.trim();
   if (messageExpression === '') return plain;
@@ -132,7 +132,7 @@ function detailOf({ rule, message = '', messageExpression = '' }: ValidationRule
 
 const MAX_MESSAGE = 5_120;
 
-/** A value as expressions see it: whole numbers apart from others, times as times, names that can be written. */
+/** A JSON value as a CEL value, by its schema: integers, timestamps, durations, escaped names. */
 function celValue(value: unknown, schema: JsonSchema | undefined): unknown {
   if (Array.isArray(value)) return value.map((item) => celValue(item, schema?.items));
   if (isJsonObject(value)) return celFields(value, schema ?? {});
@@ -163,7 +163,7 @@ function celFields(object: Record<string, unknown>, schema: JsonSchema): Record<
   return fields;
 }
 
-/** Rules that cannot be read are refused with the definition that has them. */
+/** Errors of the rules in a definition. */
 export function compileRules(schema: JsonSchema, field: string, isRoot: boolean): FieldError[] {
   const cel = loadedCel();
   if (cel === undefined) return [];
@@ -171,7 +171,7 @@ export function compileRules(schema: JsonSchema, field: string, isRoot: boolean)
     const at = `${field}.x-kubernetes-validations[${i}]`;
     const known = isRoot ? withMeta(schema) : schema;
     const attempt = (text: string, name: string, result: 'bool' | 'string'): FieldError[] => {
-      // Whoever writes down that there is none has said all about it.
+      // An empty rule has its own error (schema-rules.ts).
       if (text.trim() === '') return [];
       try {
         const { fields } = cel.compile(text, rule.optionalOldSelf);
@@ -191,13 +191,13 @@ export function compileRules(schema: JsonSchema, field: string, isRoot: boolean)
 
 const text: JsonSchema = { type: 'string' };
 
-/** Every object has these, whatever its schema says; no other part of metadata can be spoken of. */
+/** The only metadata that rules can use. */
 const withMeta = (schema: JsonSchema): JsonSchema => ({
   ...schema,
   properties: { ...schema.properties, apiVersion: text, kind: text, metadata: { type: 'object', properties: { name: text, generateName: text } } },
 });
 
-/** Whether a rule speaks of a field that its schema cannot have. Where a schema leaves open what there is, nobody can tell. */
+/** Whether a rule uses a field that the schema does not have. Unknown for schemas that preserve unknown fields. */
 function isUndefined({ variable, names }: FieldChain, schema: JsonSchema): boolean {
   if (variable !== 'self' && variable !== 'oldSelf') return false;
   let at = schema;
@@ -212,7 +212,7 @@ function isUndefined({ variable, names }: FieldChain, schema: JsonSchema): boole
   return false;
 }
 
-/** As cel-go shows it, with the place. */
+/** In cel-go's format, with the position. */
 function undefinedText(rule: string, { names, dot }: FieldChain): string {
   const before = rule.slice(0, dot).split('\n');
   const [line, column] = [before.length, before.at(-1)?.length ?? 0];

@@ -1,8 +1,8 @@
-/** What a definition's schema may say, besides being structural. */
+/** Validation of a definition's schema, apart from the structural rules. */
 import { type FieldError, forbidden, invalid, notOneOf, notSupported, required } from '../field-error.ts';
 import { deepEqual } from '../schema/plain-object.ts';
 import { cloneObject } from '../schema/plain-object.ts';
-import { additionalOf, type JsonSchema, propertyOf, type ValidationRule } from './definition.ts';
+import { additionalOf, type JsonSchema, propertyOf, type ValidationRule } from '../json-schema.ts';
 import { compileRules } from './rules.ts';
 import { prune } from './prune.ts';
 import { parseJsonPath } from './json-path.ts';
@@ -12,7 +12,7 @@ import { validateValue } from './validate-value.ts';
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 const metaFields: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion']);
 
-/** A version's whole schema. */
+/** The schema of one version. */
 export function validateSchema(schema: JsonSchema, field: string): FieldError[] {
   const structural = validateStructural(schema, field);
   const defaults = structural.length > 0 ? [] : validateDefaults(schema, field);
@@ -20,7 +20,7 @@ export function validateSchema(schema: JsonSchema, field: string): FieldError[] 
   return [...root, ...structural, ...defaults, ...schemaRules(schema, field, { isRoot: true })];
 }
 
-/** Defaults have to be values that the schema would take. */
+/** A default must fit its schema. */
 function validateDefaults(schema: JsonSchema, field: string): FieldError[] {
   const errors: FieldError[] = [];
   if (schema.default !== undefined && schema.default !== null) {
@@ -35,19 +35,19 @@ function validateDefaults(schema: JsonSchema, field: string): FieldError[] {
   return errors;
 }
 
-interface Surroundings {
+interface SchemaPosition {
   readonly isRoot?: boolean;
-  /** Why there may be no defaults here. */
+  /** Why defaults are forbidden here. */
   readonly noDefaults?: string;
   readonly insideMeta?: boolean;
 }
 
-function schemaRules(schema: JsonSchema, field: string, around: Surroundings): FieldError[] {
-  const errors = [...unsupported(schema, field, around)];
+function schemaRules(schema: JsonSchema, field: string, position: SchemaPosition): FieldError[] {
+  const errors = [...unsupported(schema, field, position)];
   if (schema.uniqueItems === true) {
     errors.push(forbidden(`${field}.uniqueItems`, 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic'));
   }
-  errors.push(...inner(schema, field, around));
+  errors.push(...inner(schema, field, position));
   if (schema['x-kubernetes-preserve-unknown-fields'] === false) {
     errors.push(invalid(`${field}.x-kubernetes-preserve-unknown-fields`, false, 'must be true or undefined'));
   }
@@ -56,11 +56,11 @@ function schemaRules(schema: JsonSchema, field: string, around: Surroundings): F
     ...mapType(schema, field),
     ...listType(schema, field),
     ...ruleTexts(schema, field),
-    ...compileRules(schema, field, around.isRoot === true),
+    ...compileRules(schema, field, position.isRoot === true),
   ];
 }
 
-function unsupported(schema: JsonSchema, field: string, { noDefaults, insideMeta }: Surroundings): FieldError[] {
+function unsupported(schema: JsonSchema, field: string, { noDefaults, insideMeta }: SchemaPosition): FieldError[] {
   const errors: FieldError[] = [];
   if (schema.type !== undefined && !types.includes(schema.type)) errors.push(notSupported(`${field}.type`, schema.type, types));
   if (schema.default !== undefined && noDefaults !== undefined) errors.push(forbidden(`${field}.default`, `must not be set ${noDefaults}`));
@@ -74,10 +74,10 @@ function unsupported(schema: JsonSchema, field: string, { noDefaults, insideMeta
   return errors;
 }
 
-/** The schemas within. */
-function inner(schema: JsonSchema, field: string, around: Surroundings): FieldError[] {
+/** The nested schemas. */
+function inner(schema: JsonSchema, field: string, position: SchemaPosition): FieldError[] {
   const errors: FieldError[] = [];
-  const { isRoot = false, ...below } = around;
+  const { isRoot = false, ...below } = position;
   const additional = additionalOf(schema);
   if (schema.additionalProperties !== undefined && schema.additionalProperties !== true && Object.keys(schema.properties ?? {}).length > 0) {
     errors.push(forbidden(`${field}.additionalProperties`, 'additionalProperties and properties are mutual exclusive'));
@@ -187,7 +187,7 @@ function ruleText(rule: ValidationRule, schema: JsonSchema, field: string): Fiel
   return errors;
 }
 
-/** The schema that a path of fields leads to. */
+/** The schema at a path of fields. */
 export function schemaAt(schema: JsonSchema, path: string): JsonSchema | undefined {
   let found: JsonSchema | undefined = schema;
   for (const step of parseJsonPath(path) ?? [{ type: 'all' } as const]) {

@@ -1,6 +1,6 @@
-import { additionalOf, type JsonSchema } from './definition.ts';
+import { additionalOf, type JsonSchema } from '../json-schema.ts';
 
-/** A schema and all that are in it. */
+/** A schema and all nested ones. */
 export function* schemasWithin(schema: JsonSchema | undefined): Generator<JsonSchema> {
   if (schema === undefined) return;
   yield schema;

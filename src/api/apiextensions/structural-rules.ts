@@ -1,12 +1,12 @@
-/** A structural schema says of every field what it is, in one place: what alternatives (anyOf …) add are conditions on values, nothing else. */
+/** Structural schemas (upstream: apiextensions schema/validation.go): each field is specified in one place; anyOf and the like only add conditions on values. */
 import { causeMessage, type FieldError, forbidden, invalid, required } from '../field-error.ts';
-import { patternOf } from '../regexp/pattern.ts';
+import { patternOf } from '../pattern.ts';
 import { deepEqual } from '../schema/plain-object.ts';
-import { additionalOf, type JsonSchema, propertyOf } from './definition.ts';
+import { additionalOf, type JsonSchema, propertyOf } from '../json-schema.ts';
 
 type Level = 'root' | 'item' | 'field';
 
-/** All that keeps a schema from being structural, in the order of their texts. */
+/** The errors of a schema that is not structural, sorted by text. */
 export function validateStructural(schema: JsonSchema, field: string): FieldError[] {
   const errors = [...invariants(schema, 'root', field), ...completeness(schema, field)];
   const text = (error: FieldError): string => `${error.field}: ${causeMessage(error)}`;
@@ -67,7 +67,7 @@ function typeRules(schema: JsonSchema, level: Level, field: string): FieldError[
   return errors;
 }
 
-/** kind, apiVersion and metadata are what they always are. */
+/** The types of kind, apiVersion and metadata are fixed. */
 function metaRules(schema: JsonSchema, level: Level, field: string): FieldError[] {
   const errors: FieldError[] = [];
   const isResource = level === 'root' || schema['x-kubernetes-embedded-resource'] === true;
@@ -100,7 +100,7 @@ const skipNothing: Skips = { anyOf: false, firstAllOf: false };
 
 const isIntOrString = (schemas: readonly JsonSchema[] | undefined): boolean => schemas !== undefined && deepEqual(schemas, intOrString);
 
-/** The one place where alternatives may name types. */
+/** x-kubernetes-int-or-string: the only place where anyOf may name types. */
 const intOrStringSkips = ({ anyOf, allOf }: JsonSchema): Skips => ({ anyOf: isIntOrString(anyOf), firstAllOf: isIntOrString(allOf?.[0]?.anyOf) });
 
 function conditions(schema: JsonSchema, field: string, skips: Skips): FieldError[] {
@@ -141,15 +141,15 @@ function nested(schema: JsonSchema, field: string, skips: Skips): FieldError[] {
   return errors;
 }
 
-/** What alternatives at the root speak of must be specified outside them. */
+/** Fields in anyOf and the like must also be specified outside them. */
 function completeness(schema: JsonSchema, field: string): FieldError[] {
   return alternativesSpecified(schema, schema, { field, at: field });
 }
 
 interface Places {
-  /** Where it must be specified. */
+  /** The path where it must be specified. */
   readonly field: string;
-  /** Where it is spoken of. */
+  /** The path where it is used. */
   readonly at: string;
 }
 

@@ -1,15 +1,15 @@
 /**
- * Values against schemas, in the words of the validator that Kubernetes uses (kube-openapi): `spec.replicas in body should be less than or equal to 10`.
- * An update is judged by what it changes: a value that was there before, as it is, is not complained about.
+ * Validates values against schemas, in kube-openapi's words: `spec.replicas in body should be less than or equal to 10`.
+ * Ratcheting: an update reports no errors of unchanged values.
  */
 import { type FieldError, forbidden, invalid, notOneOf, required, tooLong, tooMany } from '../field-error.ts';
 import { isJsonObject } from '../json.ts';
 import { deepEqual } from '../schema/plain-object.ts';
-import { additionalOf, type JsonSchema, propertyOf } from './definition.ts';
-import { Pattern, patternOf } from '../regexp/pattern.ts';
+import { additionalOf, type JsonSchema, propertyOf } from '../json-schema.ts';
+import { Pattern, patternOf } from '../pattern.ts';
 import { hasFormat, isKnownFormat } from '../validation/openapi-formats.ts';
 
-/** What is wrong with a value, and how much of it is right: of several alternatives that fail, the nearest one is told. */
+/** The errors of a value and the number of its valid parts: of several failed alternatives the nearest one is reported. */
 interface Findings {
   readonly errors: FieldError[];
   matches: number;
@@ -18,9 +18,9 @@ interface Findings {
 interface Visit {
   /** 'spec.replicas'; '' at the root. */
   readonly path: string;
-  /** The value before the update, where the two correspond. */
+  /** The corresponding value before the update. */
   readonly old: unknown;
-  /** Where the value stands in the object: 'status' for a status by itself. */
+  /** The path of the value in the object: 'status' for a status alone. */
   readonly base: string;
 }
 
@@ -110,7 +110,7 @@ function checkString(text: string, schema: JsonSchema, { visit, found }: Checkin
   }
 }
 
-/** A definition whose pattern is none is refused; one that was stored before that was known accepts nothing. */
+/** Nothing matches a broken pattern. New definitions with one are refused, but an old one may be stored. */
 function matches(text: string, source: string): boolean {
   const pattern = patternOf(source);
   return pattern instanceof Pattern && pattern.test(text);
@@ -154,7 +154,7 @@ function checkList(list: readonly unknown[], schema: JsonSchema, { visit, found 
   if (maxItems !== undefined && list.length > maxItems) found.errors.push(tooMany(field(visit), list.length, maxItems));
 }
 
-/** Items of a list correspond to earlier ones only where they have keys. */
+/** Only items of lists of type map correspond to earlier ones. */
 export function correspondingItems(schema: JsonSchema, old: unknown): (item: unknown) => unknown {
   const keys = schema['x-kubernetes-list-map-keys'] ?? [];
   if (schema['x-kubernetes-list-type'] !== 'map' || keys.length === 0 || !Array.isArray(old)) return () => undefined;

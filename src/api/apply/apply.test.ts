@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ManagedFieldsEntry } from '../generated/types.ts';
 import { ApiError } from '../status.ts';
-import type { JsonSchema } from '../apiextensions/definition.ts';
+import type { JsonSchema } from '../json-schema.ts';
 import { apply, type ApplyContext } from './apply.ts';
 import { shapeOfCustomResource } from './structural-shape.ts';
 import { emptySet } from './field-set.ts';

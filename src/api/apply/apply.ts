@@ -1,4 +1,4 @@
-/** An apply, from the object that a client wants to what is to be stored. */
+/** Server-side apply, from the applied configuration to the object to store. */
 import type { ManagedFieldsEntry } from '../generated/types.ts';
 import { ApiError, statusErrors } from '../status.ts';
 import { typeMismatches, typeMismatchText } from './check.ts';
@@ -15,7 +15,7 @@ export interface ApplyContext extends WriteContext {
 }
 
 export interface ApplyRequest {
-  /** As it is stored; undefined: there is none. */
+  /** The stored object; undefined: there is none. */
   readonly live: JsonMap | undefined;
   readonly applied: JsonMap;
   readonly manager: string;
@@ -26,29 +26,29 @@ export interface ApplyOutcome {
   /** Not decoded and without defaults, and without managedFields; shares parts with `live` and `applied`. */
   readonly object: JsonMap;
   readonly managedFields: ManagedFieldsEntry[] | undefined;
-  /** What the annotation of client-side apply is to say, since there is one. */
+  /** The new value of the last-applied annotation, if the object has it. */
   readonly lastApplied: string | undefined;
 }
 
-/** @throws ApiError 400; 409 with every conflict; 500, without a reason, if the object does not fit its type: so it is in Kubernetes */
-export function apply(scene: ApplyContext, request: ApplyRequest): ApplyOutcome {
+/** @throws ApiError 400; 409 with all conflicts; 500 without a reason, as in Kubernetes, if the object does not fit its type */
+export function apply(context: ApplyContext, request: ApplyRequest): ApplyOutcome {
   const { applied, manager } = request;
   const entries = managedFieldsOf(request.live);
-  const live = withoutManagedFields(request.live ?? scene.blank());
-  const before = ownersBefore(scene, live, entries);
-  checkKind(scene, applied);
-  checkApplied(scene, applied);
-  const outcome = applyOrRefuse(scene, before, { ...request, live });
-  const managedFields = writeOwners(stamped(scene, outcome, manager));
+  const live = withoutManagedFields(request.live ?? context.blank());
+  const before = ownersBefore(context, live, entries);
+  checkKind(context, applied);
+  checkApplied(context, applied);
+  const outcome = applyOrRefuse(context, before, { ...request, live });
+  const managedFields = writeOwners(stamped(context, outcome, manager));
   const object = outcome.object;
   const lastApplied = manager === clientOfBoth && lastAppliedOf(object) !== undefined ? lastAppliedText(applied) : undefined;
   return { object, managedFields, lastApplied };
 }
 
-/** All that is there and was never tracked belongs to somebody without a name. */
-function ownersBefore(scene: ApplyContext, live: JsonMap, entries: readonly ManagedFieldsEntry[]): Owners {
+/** Fields of an untracked object belong to the manager 'before-first-apply'. */
+function ownersBefore(context: ApplyContext, live: JsonMap, entries: readonly ManagedFieldsEntry[]): Owners {
   const owners = readOrFail(entries);
-  return owners.size > 0 ? owners : recordUpdate(scene, noOwners, { live: scene.blank(), next: live, manager: beforeFirstApply });
+  return owners.size > 0 ? owners : recordUpdate(context, noOwners, { live: context.blank(), next: live, manager: beforeFirstApply });
 }
 
 function readOrFail(entries: readonly ManagedFieldsEntry[]): Owners {
@@ -90,40 +90,40 @@ interface Attempt extends ApplyRequest {
   readonly live: JsonMap;
 }
 
-function applyOrRefuse(scene: ApplyContext, owners: Owners, attempt: Attempt): Success {
-  const first = attemptOnce(scene, owners, attempt);
+function applyOrRefuse(context: ApplyContext, owners: Owners, attempt: Attempt): Success {
+  const first = attemptOnce(context, owners, attempt);
   if (first.type === 'applied') return first;
   const { conflicts } = first;
   if (attempt.manager !== clientOfBoth) throw conflictError(conflicts);
-  const left = notAllowed(scene, attempt.live, conflicts);
+  const left = notAllowed(context, attempt.live, conflicts);
   if (left.length > 0) throw conflictError(left);
-  const forced = attemptOnce(scene, owners, { ...attempt, force: true });
+  const forced = attemptOnce(context, owners, { ...attempt, force: true });
   if (forced.type === 'conflict') throw new Error('an apply by force had conflicts');
   return forced;
 }
 
-function attemptOnce(scene: ApplyContext, owners: Owners, { live, applied, manager, force }: Attempt): Applied {
-  const { typing, version, subresource } = scene;
+function attemptOnce(context: ApplyContext, owners: Owners, { live, applied, manager, force }: Attempt): Applied {
+  const { typing, version, subresource } = context;
   const owner = { manager: manager === '' ? 'unknown' : manager, subresource };
   const id = ownerId({ ...owner, operation: 'Apply', version });
   return applyTo(typing, owners, { live, applied, version, id, owner, force });
 }
 
-/** Conflicts but for those about what the same client set by client-side apply. */
+/** Without the conflicts about fields that kubectl set by client-side apply. */
 function notAllowed({ typing, version }: ApplyContext, live: JsonMap, conflicts: readonly Conflict[]): readonly Conflict[] {
   const shape = typing.shape(version);
   const allowed = shape === undefined ? undefined : allowedByLastApplied(shape, live, version);
   return allowed === undefined ? conflicts : conflicts.filter(({ path }) => !has(allowed, path));
 }
 
-/** What is written down of who applied: nothing that belongs to nobody, and the time if anything changed. */
-function stamped(scene: ApplyContext, { owners, changed }: Success, manager: string): Owners {
-  const id = ownerId({ manager: manager === '' ? 'unknown' : manager, subresource: scene.subresource, operation: 'Apply', version: scene.version });
+/** The applier's entry without the stripped fields, and with a new time if it changed. */
+function stamped(context: ApplyContext, { owners, changed }: Success, manager: string): Owners {
+  const id = ownerId({ manager: manager === '' ? 'unknown' : manager, subresource: context.subresource, operation: 'Apply', version: context.version });
   const owner: Owner | undefined = owners.get(id);
   if (owner === undefined) return owners;
   const set = difference(owner.set, strippedFields);
   if (isEmpty(set)) owners.delete(id);
-  else owners.set(id, { ...owner, set, time: changed ? scene.now : owner.time });
+  else owners.set(id, { ...owner, set, time: changed ? context.now : owner.time });
   return owners;
 }
 

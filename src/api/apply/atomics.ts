@@ -1,6 +1,6 @@
 import { asList, asMap, type Shape } from './shape.ts';
 
-/** The places of values that are owned as a whole, in what somebody wants to merge: whatever they leave out there would be lost. */
+/** The paths of atomic values in an applied configuration: a merge would replace them as a whole. */
 export function atomicsIn(shape: Shape, value: unknown, path = ''): readonly string[] {
   const list = asList(value);
   if (list !== undefined) {

@@ -1,4 +1,4 @@
-/** Whether a value that somebody applies fits its shape, in the words of Kubernetes' structured merge. */
+/** Type checks of an applied configuration, in the words of structured-merge-diff. */
 import { goText, goTypeOf } from '../patch/go-text.ts';
 import { quoteGo } from '../json.ts';
 import { ItemError, itemElement } from './list-item.ts';
@@ -10,11 +10,11 @@ export interface TypeMismatch {
   readonly message: string;
 }
 
-/** A client can make as many mistakes as fit into a request; nobody reads more than this many. */
+/** The most errors that are reported. */
 const maxMisfits = 100;
 
 export interface CheckOptions {
-  /** Several items may have the same keys: so it is in objects that were stored before anybody applied them. */
+  /** Items may have duplicate keys: live objects may, applied configurations may not. */
   readonly duplicates?: boolean;
 }
 
@@ -24,7 +24,7 @@ export function typeMismatches(shape: Shape, value: unknown, options: CheckOptio
   return found;
 }
 
-/** One by itself, several as a list. */
+/** One error alone, several as a list. */
 export function typeMismatchText(found: readonly TypeMismatch[]): string {
   const texts = found.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
   return texts.length === 1 ? (texts[0] ?? '') : ['errors:', ...texts.map((text) => `  ${text}`)].join('\n');

@@ -4,7 +4,7 @@ import { fieldElement, type PathElement } from './path-element.ts';
 import { sameValue } from './same-value.ts';
 import { asList, asMap, type Form, formOf, isEmptyMap, type JsonMap, type ListShape, type MapShape, memberShape, ownMember, type Shape } from './shape.ts';
 
-/** What became of a value. No path is in two of the sets. */
+/** The differences of two values. The sets are disjoint. */
 export interface Comparison {
   readonly removed: FieldSet;
   readonly modified: FieldSet;
@@ -17,7 +17,7 @@ export function compare(shape: Shape, before: unknown, after: unknown): Comparis
   return comparer.result();
 }
 
-/** Without what is in a set, and below. */
+/** Without the paths of a set and those below. */
 export function excluding({ removed, modified, added }: Comparison, ignored: FieldSet): Comparison {
   if (isEmpty(ignored)) return { removed, modified, added };
   return { removed: differenceWithin(removed, ignored), modified: differenceWithin(modified, ignored), added: differenceWithin(added, ignored) };
@@ -33,7 +33,7 @@ class Comparer {
     return { removed: this.#removed.build(), modified: this.#modified.build(), added: this.#added.build() };
   }
 
-  /** undefined: there is (or was) no such value. */
+  /** undefined: the value does not exist, or did not. */
   compare(shape: Shape, before: unknown, after: unknown): void {
     if (before === undefined && after === undefined) return;
     const form = formOf(shape, after === undefined ? before : after);
@@ -46,7 +46,7 @@ class Comparer {
     else if (after === undefined) this.#removed.add(this.#path);
   }
 
-  /** @returns whether the value is one thing */
+  /** @returns whether the value is atomic */
   #inForm(form: Form, before: unknown, after: unknown): boolean {
     switch (form.type) {
       case 'scalar':
@@ -95,7 +95,7 @@ class Comparer {
     for (const element of new Set([...old.keys(), ...now.keys()])) this.#item(list, element, [old.get(element) ?? [], now.get(element) ?? []]);
   }
 
-  /** Items that nothing tells apart are compared together, as one thing. */
+  /** Items with the same key are compared together, as an atomic value. */
   #item(list: ListShape, element: PathElement, [before, after]: readonly [readonly unknown[], readonly unknown[]]): void {
     const path = [...this.#path, element];
     if (before.length < 2 && after.length < 2) this.#below(element, list.element(), before[0], after[0]);

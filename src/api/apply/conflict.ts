@@ -4,9 +4,9 @@ import { type FieldSet, pathsOf } from './field-set.ts';
 import type { Owner } from './managed-entries.ts';
 import { type PathElement, pathText } from './path-element.ts';
 
-/** A field that somebody else owns and has another value for. */
+/** A field with another value that another manager owns. */
 export interface Conflict {
-  /** Whose id this is orders conflicts. */
+  /** Conflicts are sorted by the owner's id. */
   readonly id: string;
   readonly owner: Owner;
   readonly path: readonly PathElement[];

@@ -4,8 +4,8 @@
  *
  *     root ─ f:spec (member) ─ f:replicas (member)
  *
- * Sets are values: what is once built is never changed, and operations share what they can. A node that is no member
- * and leads to none does not exist, except for the empty set itself. The root is never a member: nobody owns a whole object.
+ * Sets are immutable, and operations share nodes. A node that is no member
+ * and has no member below does not exist, except for the empty set itself. The root is never a member: no manager owns a whole object.
  */
 import type { PathElement } from './path-element.ts';
 import { compareElements } from './path-element.ts';
@@ -18,12 +18,12 @@ export interface FieldSet {
 const noChildren: ReadonlyMap<PathElement, FieldSet> = new Map();
 
 export const emptySet: FieldSet = { member: false, children: noChildren };
-/** A path by itself, with nothing below it. */
+/** A member without children. */
 export const leaf: FieldSet = { member: true, children: noChildren };
 
 export const isEmpty = (set: FieldSet): boolean => !set.member && set.children.size === 0;
 
-/** A node from its parts; children that hold nothing are left out. */
+/** A node; empty children are left out. */
 export function node(member: boolean, children: Iterable<readonly [PathElement, FieldSet]>): FieldSet {
   const kept = new Map<PathElement, FieldSet>();
   for (const [element, child] of children) if (!isEmpty(child)) kept.set(element, child);
@@ -33,7 +33,7 @@ export function node(member: boolean, children: Iterable<readonly [PathElement, 
 
 export const asMember = (set: FieldSet): FieldSet => (set.member ? set : { member: true, children: set.children });
 
-/** Collects paths one by one. The empty path is none. */
+/** Collects paths. The empty path is ignored. */
 export class FieldSetBuilder {
   readonly #root: Growing = { member: false, children: new Map() };
 
@@ -51,7 +51,7 @@ export class FieldSetBuilder {
     at.member = true;
   }
 
-  /** The builder is not to be used afterwards. */
+  /** The builder must not be used afterwards. */
   build(): FieldSet {
     return this.#root;
   }
@@ -88,7 +88,7 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   return node(a.member && b.member, children);
 }
 
-/** Path by path: a path that is taken away leaves those below it where they are. */
+/** Removes the paths of `b`, but not those below them. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmpty(b)) return a;
   const children: [PathElement, FieldSet][] = [];
@@ -99,7 +99,7 @@ export function difference(a: FieldSet, b: FieldSet): FieldSet {
   return node(a.member && !b.member, children);
 }
 
-/** With everything below what is taken away. */
+/** Removes the paths of `b` and those below them. */
 export function differenceWithin(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmpty(b)) return a;
   const children: [PathElement, FieldSet][] = [];
@@ -120,12 +120,12 @@ export function has(set: FieldSet, path: readonly PathElement[]): boolean {
   return path.length > 0 && at.member;
 }
 
-/** The elements below a node, in the order in which they are printed. */
+/** The elements below a node, in printing order. */
 export function ordered(set: FieldSet): [PathElement, FieldSet][] {
   return [...set.children].sort(([a], [b]) => compareElements(a, b));
 }
 
-/** Every path of the set: those at a level first, then what is below each of them. */
+/** All paths: those of a level first, then those below each of them. */
 export function* pathsOf(set: FieldSet, prefix: readonly PathElement[] = []): Generator<readonly PathElement[]> {
   const children = ordered(set);
   for (const [element, child] of children) if (child.member) yield [...prefix, element];

@@ -3,7 +3,7 @@ import { itemElementOrNone } from './list-item.ts';
 import { fieldElement, fieldName, isKeyElement, type PathElement } from './path-element.ts';
 import { asList, asMap, formOf, isEmptyMap, type JsonMap, type ListShape, type MapShape, memberShape, type Shape, untypedDeduced } from './shape.ts';
 
-/** Every field and item that a value mentions: leaves, items of lists, keys of maps; not the structs that hold them. */
+/** The fields of a value: leaves, items of lists, keys of maps; not the structs around them. */
 export function fieldsOf(shape: Shape, value: unknown): FieldSet {
   const below = fieldsBelow(shape, value);
   return below.member ? node(false, below.children) : below;
@@ -32,7 +32,7 @@ function fieldsOfItems(list: ListShape, items: readonly unknown[]): FieldSet {
   for (const item of items) {
     const element = itemElementOrNone(list, item);
     if (element === undefined) continue;
-    // Of items that nothing tells apart, one can own that they are there, but nothing inside of them.
+    // Items with the same key are owned as they are, without their fields.
     children.set(element, children.has(element) ? leaf : asMember(fieldsBelow(list.element(), item)));
   }
   return node(false, children);
@@ -50,7 +50,7 @@ function fieldsOfMembers(map: MapShape, members: JsonMap): FieldSet {
   return node(false, children);
 }
 
-/** With the structs on the way: {.spec.replicas} becomes {.spec, .spec.replicas}; keys of maps and items of lists stay as they are. */
+/** Adds the structs above: {.spec.replicas} becomes {.spec, .spec.replicas}. Keys of maps and items of lists stay. */
 export function withStructs(set: FieldSet, shape: Shape | undefined): FieldSet {
   if (set.children.size === 0) return set;
   const children = new Map<PathElement, FieldSet>();
@@ -70,8 +70,8 @@ function shapeBelow(shape: Shape | undefined, element: PathElement): Shape | und
 }
 
 /**
- * A set that was written under an older schema, as the current one would have it: what was taken apart then and is one
- * thing now is owned as a whole.
+ * A set of an older schema in terms of the current one: fields of a value that has become
+ * atomic become the value itself (upstream: typed.ReconcileFieldSetWithSchema).
  */
 export function underSchema(set: FieldSet, shape: Shape | undefined): FieldSet {
   if (shape === undefined || set.children.size === 0) return set;

@@ -5,7 +5,7 @@ import { type PathElement, readElement } from './path-element.ts';
 
 export type FieldsV1 = Record<string, unknown>;
 
-/** @throws SyntaxError if it is no field set */
+/** @throws SyntaxError for an invalid field set */
 export function readFields(fields: unknown): FieldSet {
   if (fields === undefined || fields === null) return emptySet;
   const read = readNode(fields);
@@ -22,7 +22,7 @@ function readNode(fields: unknown): FieldSet {
       continue;
     }
     const element = readElement(text);
-    // A later version may know what it is; nothing can be said of it here.
+    // An element of a later version: it is ignored.
     if (element === undefined) continue;
     const child = readNode(below);
     const known = children.get(element);

@@ -1,19 +1,19 @@
 /**
- * Server-side apply and the tracking of who owns which field, on plain JSON.
+ * Server-side apply and managedFields, on plain JSON (upstream: structured-merge-diff).
  *
- *     apply(scene, { live, applied, manager, force })   what an apply makes of an object, and of its managedFields
- *     trackWrite(scene, write)                          managedFields after any other write
- *     shapeOfKind(kind)                                 how objects of a kind are taken apart, also if its schema came at run time
+ *     apply(context, { live, applied, manager, force })   the object and its managedFields after an apply
+ *     trackWrite(context, write)                          managedFields after any other write
+ *     shapeOfKind(kind)                                   the shape of a kind's objects, also of custom resources
  *
  * How it works: shape.ts (types), field-set.ts (sets of paths), merge.ts, compare.ts and remove.ts (typed values), and
- * ownership.ts, where fields change hands.
+ * ownership.ts (the managers of fields).
  */
 import type { Kind } from '../kind.ts';
 import type { Shape } from './shape.ts';
 import { shapeOfCustomResource } from './structural-shape.ts';
 import { shapeOfType } from './type-shape.ts';
 
-export { apply, type ApplyContext as ApplyScene, withoutManagedFields } from './apply.ts';
+export { apply, type ApplyContext, withoutManagedFields } from './apply.ts';
 export { atomicsIn } from './atomics.ts';
 export { emptySet } from './field-set.ts';
 export { lastAppliedAnnotation } from './last-applied.ts';

@@ -1,4 +1,4 @@
-/** The annotation of client-side apply, and what it is worth when the same kubectl applies on the server. */
+/** The last-applied annotation of client-side apply, and its use when kubectl changes to server-side apply. */
 import { isJsonObject, setOwn } from '../json.ts';
 import { compare } from './compare.ts';
 import { typeMismatches } from './check.ts';
@@ -8,7 +8,7 @@ import { asMap, type JsonMap, type Shape } from './shape.ts';
 
 export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** The one client that moves its objects from the one way to the other. */
+/** The manager of kubectl, which uses both ways. */
 export const clientOfBoth = 'kubectl';
 
 export function lastAppliedOf(object: JsonMap): string | undefined {
@@ -17,7 +17,7 @@ export function lastAppliedOf(object: JsonMap): string | undefined {
   return typeof text === 'string' && text !== '' ? text : undefined;
 }
 
-/** What client-side apply set and nobody changed since: taking it from whoever owns it is no conflict. undefined: nothing can be said. */
+/** The fields that client-side apply set and that are unchanged since: to take them is no conflict. undefined: not known. */
 export function allowedByLastApplied(shape: Shape, live: JsonMap, version: string): FieldSet | undefined {
   const last = parsed(lastAppliedOf(live));
   if (last === undefined || last['apiVersion'] !== version) return undefined;
@@ -36,7 +36,7 @@ function parsed(text: string | undefined): JsonMap | undefined {
   }
 }
 
-/** What the annotation is to say of an object that was applied on the server. */
+/** The annotation's value after a server-side apply. */
 export function lastAppliedText(applied: JsonMap): string {
   const metadata = asMap(applied['metadata']);
   const annotations = asMap(metadata?.['annotations']);
@@ -47,7 +47,7 @@ export function lastAppliedText(applied: JsonMap): string {
 
 const escapes: Readonly<Record<string, string>> = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026', '\u2028': '\\u2028', '\u2029': '\\u2029' };
 
-/** JSON as Go prints a map: keys sorted, and nothing that a browser could take for markup. */
+/** JSON as Go prints a map: keys sorted, HTML characters escaped. */
 function goJson(value: unknown): string {
   return JSON.stringify(sorted(value)).replace(/[<>&\u2028\u2029]/g, (char) => escapes[char] ?? char);
 }

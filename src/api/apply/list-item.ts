@@ -2,10 +2,10 @@ import { isJsonObject, quoteGo } from '../json.ts';
 import { keyElement, type PathElement, valueElement } from './path-element.ts';
 import type { ListShape } from './shape.ts';
 
-/** An item that nothing tells apart from others. */
+/** An item without a usable key. */
 export class ItemError extends Error {}
 
-/** The element that leads to an item of a list. @throws ItemError */
+/** The path element of a list item. @throws ItemError */
 export function itemElement(list: ListShape, item: unknown): PathElement {
   return list.keys.length > 0 ? keyed(list, item) : inSet(item);
 }
@@ -16,7 +16,7 @@ function keyed(list: ListShape, item: unknown): PathElement {
   const keys: [string, unknown][] = [];
   for (const name of list.keys) {
     const value = Object.hasOwn(item, name) ? item[name] : list.element().map?.field(name)?.default;
-    // An item without the key is another one than the item in which it is set.
+    // A key without value and default is left out of the element.
     if (value !== undefined) keys.push([name, value]);
   }
   if (keys.length > 0) return keyElement(keys);
@@ -31,7 +31,7 @@ function inSet(item: unknown): PathElement {
   return valueElement(item);
 }
 
-/** The same for values that were checked before: what cannot be told apart has no element. */
+/** The same; undefined for an item without a usable key. */
 export function itemElementOrNone(list: ListShape, item: unknown): PathElement | undefined {
   try {
     return itemElement(list, item);

@@ -1,4 +1,4 @@
-/** Who owns what, as it stands in metadata.managedFields and as an apply works with it. */
+/** metadata.managedFields, decoded. */
 import type { ManagedFieldsEntry } from '../generated/types.ts';
 import { type FieldSet, isEmpty } from './field-set.ts';
 import { readFields, writeFields } from './fields-v1.ts';
@@ -6,10 +6,10 @@ import { readFields, writeFields } from './fields-v1.ts';
 export interface Owner {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
-  /** The version in whose terms `set` is written. */
+  /** The apiVersion of `set`. */
   readonly version: string;
   readonly subresource: string;
-  /** As it is printed; undefined: never written down. */
+  /** As it is printed; undefined: new. */
   readonly time: string | undefined;
   readonly set: FieldSet;
 }
@@ -19,7 +19,7 @@ export type Owners = ReadonlyMap<string, Owner>;
 
 export const noOwners: Owners = new Map();
 
-/** What makes two entries the same owner. Whoever applies is one owner in whatever version; whoever updates is one in each. */
+/** Identifies an owner. An applier is one owner in all versions; an updater is one in each. */
 export function ownerId({ manager, operation, version, subresource }: Omit<Owner, 'set' | 'time'>): string {
   return JSON.stringify({
     ...(manager === '' ? {} : { manager }),
@@ -29,7 +29,7 @@ export function ownerId({ manager, operation, version, subresource }: Omit<Owner
   });
 }
 
-/** @throws SyntaxError if an entry is none */
+/** @throws SyntaxError for an invalid entry */
 export function readOwners(entries: readonly ManagedFieldsEntry[]): Owners {
   const owners = new Map<string, Owner>();
   for (const [i, entry] of entries.entries()) {
@@ -44,7 +44,7 @@ export function readOwners(entries: readonly ManagedFieldsEntry[]): Owners {
   return owners;
 }
 
-/** undefined: nobody owns anything. */
+/** undefined: no owners. */
 export function writeOwners(owners: Owners): ManagedFieldsEntry[] | undefined {
   if (owners.size === 0) return undefined;
   return [...owners.values()].sort(inPrintedOrder).map(({ manager, operation, version, subresource, time, set }) => ({

@@ -4,8 +4,8 @@ import type { PathElement } from './path-element.ts';
 import { asList, asMap, formOf, isEmptyMap, type JsonMap, type ListShape, type MapShape, memberShape, ownMember, type Shape } from './shape.ts';
 
 /**
- * What an applied value makes of a live one: everything applied is as it was applied, everything else as it was. Nothing
- * is removed. undefined: there is no such value; so is the result if nothing is left to say. Shares parts with both.
+ * Merges an applied value into a live one: applied fields get the applied values, the others stay. Nothing
+ * is removed. undefined: the value does not exist. The result shares parts with both.
  */
 export function merge(shape: Shape, live: unknown, applied: unknown): unknown {
   const form = formOf(shape, applied === undefined ? live : applied);
@@ -15,7 +15,7 @@ export function merge(shape: Shape, live: unknown, applied: unknown): unknown {
     case 'list': {
       const before = asList(live) ?? [];
       const after = asList(applied) ?? [];
-      // Where both are empty, null and an empty list stay apart.
+      // Null and an empty list stay different.
       if (form.list.atomic || (before.length === 0 && after.length === 0)) return latest(live, applied);
       return mergeItems(form.list, before, after);
     }
@@ -42,7 +42,7 @@ function mergeMembers(map: MapShape, live: JsonMap | undefined, applied: JsonMap
 interface Indexed {
   readonly elements: readonly PathElement[];
   readonly items: readonly unknown[];
-  /** null: there are several that nothing tells apart; they are not merged with anything. */
+  /** null: several items have the same key; they are not merged. */
   readonly byElement: ReadonlyMap<PathElement, unknown>;
 }
 
@@ -60,7 +60,7 @@ function index(list: ListShape, given: readonly unknown[]): Indexed {
   return { elements, items, byElement };
 }
 
-/** Items that are in both lists stand in the order of the applied one; the others keep their place between them. */
+/** Items of both lists are in the applied order; the others keep their place between them. */
 function mergeItems(list: ListShape, liveItems: readonly unknown[], appliedItems: readonly unknown[]): unknown {
   const live = index(list, liveItems);
   const applied = index(list, appliedItems);
@@ -86,7 +86,7 @@ function mergeItems(list: ListShape, liveItems: readonly unknown[], appliedItems
       l++;
       r++;
     } else if (mine !== undefined && theirs !== undefined && applied.byElement.has(mine) && shared[0] !== undefined && shared[0] !== mine) {
-      // It has its turn later.
+      // It comes later, in the applied order.
       l++;
     } else if (mine !== undefined && !applied.byElement.has(mine)) {
       take(live.items[l], undefined);

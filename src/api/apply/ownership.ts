@@ -1,7 +1,7 @@
 /**
- * How ownership of fields changes hands. Two ways to write: an update owns what it changed, and takes it from whoever had
- * it; an apply owns exactly what it mentions, conflicts with others who have another value for it, and gives up what it
- * no longer mentions, which is removed if nobody else owns it.
+ * How fields change their owners (upstream: structured-merge-diff, merge/update.go). An update owns the fields that it changed, and the
+ * others lose them. An apply owns exactly its fields, conflicts with owners of other values, and gives up fields that it
+ * no longer has; these are removed if they have no other owner.
  */
 import { compare, type Comparison, excluding } from './compare.ts';
 import { type Conflict, conflictsOf } from './conflict.ts';
@@ -13,13 +13,13 @@ import { removeFields } from './remove.ts';
 import { sameValue } from './same-value.ts';
 import type { JsonMap, Shape } from './shape.ts';
 
-/** What is known of the type of an object, in all of its versions. */
+/** The types of an object, in all of its versions. */
 export interface Typing {
-  /** undefined: there is no such version (any more). */
+  /** undefined: the version is not served. */
   readonly shape: (version: string) => Shape | undefined;
-  /** Between versions that there are. */
+  /** Between served versions. */
   readonly convert: (object: JsonMap, from: string, to: string) => JsonMap;
-  /** What the server sets back whatever a request of this kind says: nobody comes to own it. */
+  /** The fields that the server resets in such a request: it gives no ownership of them (upstream: resetFields). */
   readonly ignored: FieldSet;
 }
 
@@ -36,7 +36,7 @@ const shapeAt = (typing: Typing, version: string): Shape => {
 
 const at = (typing: Typing, { object, version }: Versioned, to: string): JsonMap => (version === to ? object : typing.convert(object, version, to));
 
-/** Owners as the schema of today has them; those of versions that are gone are gone. */
+/** Owners in terms of the current schema; those of versions that are not served are dropped. */
 function current(typing: Typing, owners: Owners): Map<string, Owner> {
   const kept = new Map<string, Owner>();
   for (const [id, owner] of owners) {
@@ -48,7 +48,7 @@ function current(typing: Typing, owners: Owners): Map<string, Owner> {
   return kept;
 }
 
-/** Compares two states of an object in the terms of each version that somebody owns fields in. */
+/** Compares two states of an object in each version in which fields are owned. */
 class Comparisons {
   readonly #typing: Typing;
   readonly #before: Versioned;
@@ -72,7 +72,7 @@ class Comparisons {
 
 export interface Updated {
   readonly owners: Map<string, Owner>;
-  /** What the update changed, and whoever made it now owns. */
+  /** The changed fields, which the updater now owns. */
   readonly changed: FieldSet;
 }
 
@@ -91,7 +91,7 @@ export interface Application {
   readonly live: JsonMap;
   readonly applied: JsonMap;
   readonly version: string;
-  /** Who applies. */
+  /** The applier. */
   readonly id: string;
   readonly owner: Omit<Owner, 'set' | 'time' | 'version' | 'operation'>;
   readonly force: boolean;
@@ -110,19 +110,19 @@ export function applyTo(typing: Typing, given: Owners, application: Application)
   owners.set(id, { ...owner, operation: 'Apply', version, time: last?.time, set });
   const merged = (merge(shape, live, applied) ?? {}) as JsonMap;
   const object = last === undefined || isEmpty(last.set) ? merged : prune(typing, { merged, version, last, owners });
-  const conflicts = settle(owners, { id, force, comparisons: new Comparisons(typing, { object: live, version }, { object, version }) });
+  const conflicts = takeChanged(owners, { id, force, comparisons: new Comparisons(typing, { object: live, version }, { object, version }) });
   if (conflicts.length > 0) return { type: 'conflict', conflicts };
   return { type: 'applied', object, changed: !sameValue(live, object), owners: withoutEmpty(owners) };
 }
 
-interface Settling {
+interface Transfer {
   readonly id: string;
   readonly force: boolean;
   readonly comparisons: Comparisons;
 }
 
-/** Takes from the others what changed: by force, or if they lose nothing but what is no longer there. */
-function settle(owners: Map<string, Owner>, { id, force, comparisons }: Settling): Conflict[] {
+/** Takes changed fields from the other owners: by force, or if the fields do not exist any more. */
+function takeChanged(owners: Map<string, Owner>, { id, force, comparisons }: Transfer): Conflict[] {
   const taken = new Map<string, { owner: Owner; set: FieldSet }>();
   const left = new Map<string, Owner>();
   for (const [other, owner] of owners) {
@@ -144,14 +144,14 @@ interface Pruning {
   readonly owners: Owners;
 }
 
-/** Removes what was applied last time, is not applied this time, and is owned by nobody else. */
+/** Removes fields of the last apply that are not in this one and have no other owner. */
 function prune(typing: Typing, { merged, version, last, owners }: Pruning): JsonMap {
   const shape = shapeAt(typing, last.version);
   const whole = at(typing, { object: merged, version }, last.version);
   const lastFields = withStructs(last.set, shape);
   const bare = removed(shape, whole, lastFields);
   const owned = addBackOwned(typing, { whole, bare, version: last.version, owners });
-  // What goes away must be what its owner gave up: items without an owner stay.
+  // Only items that the applier owned are removed: items without an owner stay.
   const before = withStructs(fieldsOf(shape, whole), shape);
   const after = withStructs(fieldsOf(shape, owned), shape);
   const pruned = removed(shape, whole, intersection(difference(before, after), lastFields));
@@ -167,7 +167,7 @@ interface AddingBack {
   readonly owners: Owners;
 }
 
-/** Puts back what was removed although somebody owns it, version by version; that of the removal comes first. */
+/** Restores removed fields that have another owner, version by version; that of the removal comes first. */
 function addBackOwned(typing: Typing, { whole, bare, version, owners }: AddingBack): JsonMap {
   const byVersion = new Map<string, FieldSet>([[version, emptySet]]);
   for (const owner of owners.values()) byVersion.set(owner.version, union(byVersion.get(owner.version) ?? emptySet, owner.set));

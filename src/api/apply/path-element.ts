@@ -28,8 +28,8 @@ export const fieldName = (element: PathElement): string | undefined => (element.
 export const isKeyElement = (element: PathElement): boolean => element.startsWith('k:');
 
 /**
- * The canonical form of an element that somebody else wrote; undefined: of a type that we do not know.
- * @throws SyntaxError if it is none
+ * The canonical form of an element from managedFields; undefined: of an unknown type.
+ * @throws SyntaxError for an invalid element
  */
 export function readElement(text: string): PathElement | undefined {
   if (text[1] !== ':') throw new SyntaxError(`missing colon: ${text}`);

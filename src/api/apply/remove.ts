@@ -4,7 +4,7 @@ import { itemElementOrNone } from './list-item.ts';
 import { fieldElement } from './path-element.ts';
 import { asList, asMap, formOf, isEmptyMap, type JsonMap, type ListShape, type MapShape, memberShape, type Shape } from './shape.ts';
 
-/** A value without the fields and items of a set. undefined: nothing is left of it. Shares parts with the original. */
+/** A value without the fields and items of a set. undefined: nothing is left. Shares parts with the original. */
 export function removeFields(shape: Shape, value: unknown, set: FieldSet): unknown {
   const form = formOf(shape, value);
   switch (form.type) {
@@ -12,7 +12,7 @@ export function removeFields(shape: Shape, value: unknown, set: FieldSet): unkno
       return value;
     case 'list': {
       const list = asList(value);
-      // To remove something from one thing is to remove it.
+      // An atomic value is removed as a whole.
       if (list === undefined || list.length === 0 || form.list.atomic) return undefined;
       return removeItems(form.list, list, set);
     }

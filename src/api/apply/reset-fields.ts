@@ -1,4 +1,4 @@
-/** What a request does not write, whatever it says: nobody comes to own it through that request. As Kubernetes 1.36's strategies have it. */
+/** The fields that the server resets in a request: it gives no ownership of them. As GetResetFields of v1.36's strategies. */
 import type { Kind } from '../kind.ts';
 import { emptySet, type FieldSet, setOf } from './field-set.ts';
 import { fieldElement } from './path-element.ts';
@@ -9,7 +9,7 @@ const spec = fields('spec');
 const status = fields('status');
 const allButStatus = fields('metadata', 'spec');
 
-/** Writes of the status that keep more than the spec, or less of the status. */
+/** Status writes that reset other fields than the spec. */
 const ofStatus: Readonly<Record<string, FieldSet>> = {
   '/pods': fields('spec', 'metadata.deletionTimestamp', 'metadata.ownerReferences'),
   'apps/deployments': fields('spec', 'metadata.labels'),

@@ -1,6 +1,6 @@
 import { asMap } from './shape.ts';
 
-/** Whether two JSON values are the same. Unlike for objects that are stored, null and nothing are different here, and so are nothing and an empty list. */
+/** Whether two JSON values are equal. Unlike for stored objects, null, absent and an empty list are different. */
 export function sameValue(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => sameValue(item, b[i]));

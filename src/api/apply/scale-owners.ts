@@ -1,6 +1,6 @@
 /**
- * The scale of an object has but one field that is anybody's: the number of replicas. Its owners are those of that field in
- * the object, under its name in a Scale; what a write of the scale makes of them goes back the same way.
+ * The only owned field of a Scale is the number of replicas. Its owners are those of that field in
+ * the object; the owners after a write of the scale are mapped back (upstream: managedfields/scalehandler.go).
  */
 import type { ManagedFieldsEntry } from '../generated/types.ts';
 import { difference, has, isEmpty, setOf } from './field-set.ts';
@@ -10,7 +10,7 @@ import { fieldElement, type PathElement } from './path-element.ts';
 export const scaleVersion = 'autoscaling/v1';
 const inScale: readonly PathElement[] = ['spec', 'replicas'].map(fieldElement);
 
-/** `replicas`: where the object has them; `version`: of the object in the request. */
+/** `replicas`: the path in the object; `version`: of the object in the request. */
 export interface ScaleMapping {
   readonly version: string;
   readonly replicas: readonly PathElement[];
@@ -24,7 +24,7 @@ export function ownersInScale(entries: readonly ManagedFieldsEntry[], { replicas
   return writeScaled(owners);
 }
 
-/** An updater keeps the id it had in the object: it is the same one that comes back. */
+/** An updater keeps its id in the object, so that it is mapped back to the same owner. */
 const writeScaled = (owners: Owners): ManagedFieldsEntry[] | undefined => writeOwners(owners);
 
 export function ownersInObject(
@@ -44,5 +44,5 @@ export function ownersInObject(
   return writeOwners(owners);
 }
 
-/** Who it is, whatever version it speaks: an updater of the object has another version than the scale. */
+/** Identifies an owner without its version, which differs between the object and the scale. */
 const scaleId = ({ manager, operation, subresource }: Owner): string => JSON.stringify([manager, operation, subresource]);

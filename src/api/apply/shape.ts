@@ -1,6 +1,6 @@
 /**
- * What an apply must know of a value: whether it is taken apart or is one thing, and what tells the items of a list apart.
- * A shape says what each form of a value would mean; most types have one form only. Shapes come from the schema of the
+ * The schema of a value as an apply needs it: whether it is atomic or granular, and the keys of list items.
+ * A shape has up to three forms (map, list, scalar); most types have one. Shapes come from the schema of the
  * built-in types (type-shape.ts) or of a custom resource (structural-shape.ts).
  */
 export interface Shape {
@@ -10,7 +10,7 @@ export interface Shape {
 }
 
 export interface ListShape {
-  /** Owned and replaced as a whole. Otherwise items are told apart by `keys`, or by their value if there are none (a set). */
+  /** Owned and replaced as a whole. Otherwise items are identified by `keys`, or by their value if there are none (a set). */
   readonly atomic: boolean;
   readonly keys: readonly string[];
   readonly element: () => Shape;
@@ -18,11 +18,11 @@ export interface ListShape {
 
 export interface MapShape {
   readonly atomic: boolean;
-  /** A declared field, that is: a field of a struct. */
+  /** A field of a struct. */
   readonly field: (name: string) => FieldShape | undefined;
-  /** Everything else; undefined: there is nothing else. */
+  /** All other keys; undefined: none are allowed. */
   readonly element: () => Shape | undefined;
-  /** Nothing is known of what is inside: its form is deduced from the value. */
+  /** Untyped: the form is deduced from the value. */
   readonly deduced?: boolean;
 }
 
@@ -31,14 +31,14 @@ export interface FieldShape {
   readonly default?: unknown;
 }
 
-/** Anything, as one thing. */
+/** Any value, atomic. */
 export const untypedAtomic: Shape = {
   scalar: 'untyped',
   list: { atomic: true, keys: [], element: () => untypedAtomic },
   map: { atomic: true, field: () => undefined, element: () => untypedAtomic },
 };
 
-/** Anything: lists as one thing, maps key by key. */
+/** Any value: atomic lists, granular maps. */
 export const untypedDeduced: Shape = {
   scalar: 'untyped',
   list: { atomic: true, keys: [], element: () => untypedAtomic },
@@ -51,7 +51,7 @@ export type Form = { readonly type: 'map'; readonly map: MapShape } | { readonly
 
 const scalarForm: Form = { type: 'scalar' };
 
-/** The form in which a shape takes a value. A value that does not say (null), or does not fit, is taken in the first that there is. */
+/** The form of a shape for a value. For null and values of the wrong type the first form is taken. */
 export function formOf(shape: Shape, value: unknown): Form {
   const { scalar, list, map } = shape;
   if (Array.isArray(value)) {

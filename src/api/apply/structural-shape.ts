@@ -1,9 +1,9 @@
 /** Shapes of custom resources, from the structural schema of their definition. */
-import type { JsonSchema } from '../apiextensions/definition.ts';
+import type { JsonSchema } from '../json-schema.ts';
 import { type FieldShape, type ListShape, type MapShape, type Shape, untypedAtomic, untypedDeduced } from './shape.ts';
 import { shapeOfType } from './type-shape.ts';
 
-/** The whole object: kind, version and metadata are what they are everywhere. No schema: everything is deduced. */
+/** The whole object: kind, apiVersion and metadata have their usual types. Without a schema all is deduced. */
 export function shapeOfCustomResource(schema: JsonSchema | undefined): Shape {
   const described = schema === undefined ? untypedDeduced : shapeOfSchema(schema);
   return { map: withObjectFields(described.map ?? untypedDeduced.map) };
@@ -25,7 +25,7 @@ const objectFields: Readonly<Record<string, FieldShape>> = Object.assign(Object.
   },
 });
 
-/** `preserve`: a schema further up keeps fields that it does not know. */
+/** `preserve`: a schema above has x-kubernetes-preserve-unknown-fields. */
 export function shapeOfSchema(schema: JsonSchema, preserve = false): Shape {
   const keeps = preserve || schema['x-kubernetes-preserve-unknown-fields'] === true;
   if (schema['x-kubernetes-int-or-string'] === true) return { scalar: 'untyped' };

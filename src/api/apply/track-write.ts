@@ -1,4 +1,4 @@
-/** Tracking of writes that are no applies: whoever changes a field owns it from then on. */
+/** managedFields of updates: the manager that changes a field owns it from then on. */
 import type { ManagedFieldsEntry } from '../generated/types.ts';
 import { difference, isEmpty, setOf, union } from './field-set.ts';
 import { noOwners, oldestFirst, type Owner, ownerId, type Owners, readOwners, writeOwners } from './managed-entries.ts';
@@ -6,7 +6,7 @@ import { type Typing, update } from './ownership.ts';
 import { fieldElement } from './path-element.ts';
 import type { JsonMap } from './shape.ts';
 
-/** Where and when a write happens. */
+/** The version, subresource and time of a write. */
 export interface WriteContext {
   readonly typing: Typing;
   /** Of the request: 'apps/v1'. */
@@ -14,13 +14,13 @@ export interface WriteContext {
   readonly subresource: string;
   /** As it is printed. */
   readonly now: string;
-  /** What an object of the kind looks like of which nothing is said. */
+  /** An empty object of the kind. */
   readonly blank: () => JsonMap;
 }
 
 const ofMetadata = ['name', 'namespace', 'creationTimestamp', 'selfLink', 'uid', 'clusterName', 'generation', 'managedFields', 'resourceVersion'];
 
-/** What identifies an object, or only the server sets: nobody owns it. */
+/** Fields that identify an object or that only the server sets: they have no owner (upstream: stripmeta.go). */
 export const strippedFields = setOf(
   [fieldElement('apiVersion')],
   [fieldElement('kind')],
@@ -28,7 +28,7 @@ export const strippedFields = setOf(
   ...ofMetadata.map((name) => [fieldElement('metadata'), fieldElement(name)]),
 );
 
-/** The owner of all that was there before anybody kept track. */
+/** The owner of fields from before the first tracked write. */
 export const beforeFirstApply = 'before-first-apply';
 
 export interface Update {
@@ -38,8 +38,8 @@ export interface Update {
   readonly manager: string;
 }
 
-export function recordUpdate(scene: WriteContext, owners: Owners, { live, next, manager }: Update): Owners {
-  const { typing, version, subresource, now } = scene;
+export function recordUpdate(context: WriteContext, owners: Owners, { live, next, manager }: Update): Owners {
+  const { typing, version, subresource, now } = context;
   const updated = update(typing, owners, { live, next, version });
   const changed = difference(updated.changed, strippedFields);
   if (!isEmpty(changed)) {
@@ -54,7 +54,7 @@ export function recordUpdate(scene: WriteContext, owners: Owners, { live, next, 
 const maxUpdaters = 10;
 const oldUpdates = 'ancient-changes';
 
-/** A bound on the number of updaters: the oldest become one, in each version. */
+/** The bound of updaters: the oldest are merged into one per version (upstream: capmanagers.go). */
 function capped(owners: Map<string, Owner>): Owners {
   const updaters = oldestFirst(new Map([...owners].filter(([, { operation }]) => operation === 'Update')));
   let count = updaters.length;
@@ -80,37 +80,37 @@ function capped(owners: Map<string, Owner>): Owners {
 }
 
 export interface TrackedWrite extends Update {
-  /** metadata.managedFields of the object as it is stored, and as the request has it. */
+  /** metadata.managedFields of the stored object, and of the request. */
   readonly liveEntries: readonly ManagedFieldsEntry[] | undefined;
   readonly givenEntries: readonly ManagedFieldsEntry[] | undefined;
-  /** Whether the object is there already. */
+  /** Whether the object exists. */
   readonly exists: boolean;
-  /** Whether the request names its manager: then the object is tracked from now on, if it was not before. */
+  /** Whether the request names its manager: then an untracked object becomes tracked. */
   readonly explicit: boolean;
 }
 
-/** @returns the entries that the object is to have; undefined: none */
-export function trackWrite(scene: WriteContext, write: TrackedWrite): ManagedFieldsEntry[] | undefined {
+/** @returns the new managedFields; undefined: none */
+export function trackWrite(context: WriteContext, write: TrackedWrite): ManagedFieldsEntry[] | undefined {
   const { liveEntries = [], givenEntries, exists, explicit, live, next, manager } = write;
-  if (scene.subresource === '' && isReset(givenEntries)) {
-    // Whoever wipes the slate wants it clean; a new object has its own maker on it all the same.
-    return exists || !explicit ? undefined : writeOwners(recordUpdate(scene, noOwners, { live, next, manager }));
+  if (context.subresource === '' && isReset(givenEntries)) {
+    // A reset leaves no managers; but a new object gets its creator.
+    return exists || !explicit ? undefined : writeOwners(recordUpdate(context, noOwners, { live, next, manager }));
   }
-  let owners = ownersOf(scene.subresource === '' ? givenEntries : undefined, liveEntries);
+  let owners = ownersOf(context.subresource === '' ? givenEntries : undefined, liveEntries);
   if (owners.size === 0) {
     if (!explicit) return undefined;
-    if (exists) owners = recordUpdate(scene, noOwners, { live: scene.blank(), next: live, manager: beforeFirstApply });
+    if (exists) owners = recordUpdate(context, noOwners, { live: context.blank(), next: live, manager: beforeFirstApply });
   }
-  return writeOwners(recordUpdate(scene, owners, { live, next, manager }));
+  return writeOwners(recordUpdate(context, owners, { live, next, manager }));
 }
 
-/** Those of the request, so that entries can be edited; but a client that knows nothing of them, or writes nonsense, does not delete them. */
+/** The request's entries, since clients may edit them. Absent or invalid ones do not delete the stored entries. */
 function ownersOf(given: readonly ManagedFieldsEntry[] | undefined, live: readonly ManagedFieldsEntry[]): Owners {
-  const asked = given === undefined || given.length === 0 ? noOwners : readOrNobody(given);
-  return asked.size > 0 ? asked : readOrNobody(live);
+  const requested = given === undefined || given.length === 0 ? noOwners : readOrNone(given);
+  return requested.size > 0 ? requested : readOrNone(live);
 }
 
-function readOrNobody(entries: readonly ManagedFieldsEntry[]): Owners {
+function readOrNone(entries: readonly ManagedFieldsEntry[]): Owners {
   try {
     return readOwners(entries);
   } catch (error) {
@@ -119,7 +119,7 @@ function readOrNobody(entries: readonly ManagedFieldsEntry[]): Owners {
   }
 }
 
-/** An empty list, or one empty entry (a merge patch cannot say the other). */
+/** A reset: an empty list, or one empty entry, since a merge patch cannot express the first. */
 function isReset(entries: readonly ManagedFieldsEntry[] | undefined): boolean {
   if (entries === undefined) return false;
   const [only] = entries;

@@ -1,10 +1,10 @@
-/** Shapes of the built-in types, from their schema. Made when they are first asked for: types refer to each other. */
+/** Shapes of the built-in types, from their schema. Made on first use: types refer to each other. */
 import { type FieldSchema, type TypeExpression, typeSchema } from '../schema/type-schema.ts';
 import { type FieldShape, type MapShape, type Shape, untypedAtomic, untypedDeduced } from './shape.ts';
 
 const known = new Map<string, Shape>();
 
-/** @throws if there is no such type: names come from code, not from clients */
+/** @throws if the type does not exist: names come from code, not from clients */
 export function shapeOfType(name: string): Shape {
   let shape = known.get(name);
   if (shape === undefined) {
@@ -19,7 +19,7 @@ export function shapeOfType(name: string): Shape {
       fields.set(key, shaped);
       return shaped;
     };
-    // A struct without fields says nothing of what is in it.
+    // A struct without fields is untyped.
     const element = (): Shape | undefined => (schema.byName.size === 0 ? untypedDeduced : undefined);
     shape = { map: { atomic: schema.atomic, field, element } };
     known.set(name, shape);
@@ -31,7 +31,7 @@ function fieldShape(field: FieldSchema): FieldShape {
   return { shape: shapeOf(field.type, field), default: field.default ?? zeroOf(field) };
 }
 
-/** What Kubernetes always prints and is not there is its zero: Kubernetes says so in its own schema, and so such items can be told apart. */
+/** The zero of a key that Kubernetes always prints: its own schema has it as the default, so that items without the key can be identified. */
 function zeroOf({ omitEmpty, type }: FieldSchema): unknown {
   if (omitEmpty || type.pointer) return undefined;
   switch (type.type) {
@@ -86,7 +86,7 @@ function shapeOf(type: TypeExpression, field: FieldSchema | undefined): Shape {
 
 const withRelation = (shape: Shape, atomic: boolean): Shape => (shape.map === undefined ? shape : { ...shape, map: { ...shape.map, atomic } });
 
-/** By the type of the list; of those that have none, by how a strategic patch merges them. */
+/** By x-kubernetes-list-type; without it, by the patch strategy. */
 function listRelation(field: FieldSchema | undefined): { atomic: boolean; keys: readonly string[] } {
   switch (field?.listType) {
     case 'atomic':

@@ -23,7 +23,7 @@ class CelCidr {
   }
 }
 
-/** What `ip` stands for where it is not called. */
+/** The value of `ip` outside a call. */
 class IpLibrary {
   isCanonical(text: string): boolean {
     return readIp(text).toString() === text;
@@ -65,7 +65,7 @@ const isLinkLocalMulticast = (bytes: readonly number[]): boolean =>
 const isLinkLocalUnicast = (bytes: readonly number[]): boolean =>
   bytes.length === 4 ? bytes[0] === 169 && bytes[1] === 254 : bytes[0] === 0xfe && ((bytes[1] ?? 0) & 0xc0) === 0x80;
 
-/** Or why it is none that expressions know. */
+/** Or why it is invalid. */
 function usableIp(text: string): CelIp | string {
   const ip = parseIp(text);
   if (ip === undefined || ip.leadingZeros) {
@@ -114,7 +114,7 @@ function readCidr(text: string): CelCidr {
   return cidr;
 }
 
-/** The bits of the byte at a place that a prefix covers. */
+/** The bits of a byte that a prefix covers. */
 const maskOf = (prefix: number, place: number): number => (0xff00 >> Math.min(8, Math.max(0, prefix - 8 * place))) & 0xff;
 
 function contains({ ip: base, prefix }: Cidr, ip: IpAddress): boolean {

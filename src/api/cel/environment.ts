@@ -1,54 +1,56 @@
 /**
- * The Common Expression Language, in which rules are written. What evaluates it is loaded when the first definition is written:
+ * The Common Expression Language. cel-js is loaded at the first write of a definition:
  * most servers never need it.
  */
 import type { Environment, ParseResult } from '@marcbachmann/cel-js';
+import { LRUCache } from 'lru-cache';
 import { type FieldChain, fieldChains } from './field-chains.ts';
 import { registerExtensions } from './extensions.ts';
+import { loadPatterns } from '../pattern.ts';
 import { Meter, meter, rename } from './metered.ts';
 
 export interface Expression {
-  /** @throws Error in CEL's words, e.g. for a field that is not there; CostLimitExceeded */
+  /** @throws Error in CEL's words, e.g. for a missing field; CostLimitExceeded */
   readonly evaluate: (variables: Readonly<Record<string, unknown>>) => unknown;
   readonly fields: readonly FieldChain[];
-  /** The same, and what it cost: what a rule may cost at most in all is up to whoever asks. */
+  /** The same with its cost: the caller keeps the budget of several expressions. */
   readonly run: (variables: Readonly<Record<string, unknown>>) => Run;
 }
 
-/** Either a value or why there is none. */
+/** A value or an error. */
 export interface Run {
   readonly value?: unknown;
   readonly error?: Error;
   readonly cost: number;
 }
 
-/** What one evaluation may cost (v1.36.4: PerCallLimit). */
+/** The cost limit of one evaluation (v1.36.4: PerCallLimit). */
 const MAX_COST = 1_000_000;
 
 export interface Cel {
-  /** Compiled once for each text. `optionalOld`: what was before may not be there, and is asked whether it is. @throws Error if it is no expression */
+  /** Compiled once for each text. `optionalOld`: `oldSelf` is optional (optionalOldSelf). @throws Error if it does not compile */
   compile(text: string, optionalOld?: boolean): Expression;
-  /** Of an expression that can be read: what its types come to if variables have these. */
+  /** The type of an expression, given the types of its variables. */
   check(text: string, variables: Readonly<Record<string, Declared>>): Checked;
-  /** A value that may not be there, as expressions know it. */
+  /** A CEL optional. */
   optional(value: unknown): unknown;
 }
 
-/** 'int', 'list<string>', 'dyn' (whatever it is), or fields. */
+/** 'int', 'list<string>', 'dyn' (any type), or fields. */
 export type Declared = string | { readonly [field: string]: Declared };
 
-/** Either a type or why there is none. */
+/** A type or an error. */
 export interface Checked {
   readonly type?: string | undefined;
   readonly error?: Error | undefined;
 }
 
-/** Expressions are kept by their text: definitions come and go, and so may these. */
 const MAX_COMPILED = 10_000;
 
 interface Compiler {
   readonly environment: Environment;
-  readonly compiled: Map<string, Expression>;
+  /** By text. Users write the texts: a cache that was cleared when full would let one of them slow down all others. */
+  readonly compiled: LRUCache<string, Expression>;
 }
 
 class LoadedCel implements Cel {
@@ -63,7 +65,7 @@ class LoadedCel implements Cel {
     this.#language = language;
     const compiler = (old: string): Compiler => ({
       environment: language.clone().registerVariable('self', 'dyn').registerVariable('oldSelf', old),
-      compiled: new Map<string, Expression>(),
+      compiled: new LRUCache<string, Expression>({ max: MAX_COMPILED }),
     });
     this.#usual = compiler('dyn');
     this.#withOptional = compiler('optional<dyn>');
@@ -78,7 +80,6 @@ class LoadedCel implements Cel {
     const checked = parsed.check();
     if (!checked.valid) throw checked.error ?? new Error('the expression does not fit its types');
     const expression = metered(parsed);
-    if (compiled.size >= MAX_COMPILED) compiled.clear();
     compiled.set(text, expression);
     return expression;
   }
@@ -91,7 +92,7 @@ class LoadedCel implements Cel {
         else environment.registerVariable({ name, schema: type });
       }
     } catch {
-      // Fields that nobody can speak of: nothing is known then.
+      // Names that CEL cannot express: the types are not known.
       return {};
     }
     const { valid, type, error } = parse(environment, text).check();
@@ -99,16 +100,16 @@ class LoadedCel implements Cel {
   }
 }
 
-/** To be checked: calls of what would take too long are led elsewhere. */
+/** Not checked yet. Calls of cel-js's own `matches`, which backtracks, are replaced. */
 export function parse(environment: Environment, text: string): ParseResult {
   const parsed = environment.parse(text);
   rename(parsed.ast, { from: 'matches', to: 'matchesPattern' });
   return parsed;
 }
 
-/** `parsed`: was checked. */
+/** `parsed`: a checked expression. */
 export function metered(parsed: ParseResult): Expression {
-  // Nothing here waits: one evaluation is over before another begins.
+  // Evaluation is synchronous: one meter at a time.
   let running = new Meter(MAX_COST);
   const fields = fieldChains(parsed.ast);
   meter(parsed.ast, () => running);
@@ -132,12 +133,12 @@ export function metered(parsed: ParseResult): Expression {
 let loaded: Cel | undefined;
 let loading: Promise<Cel> | undefined;
 
-/** What an expression may be at most: it runs at every write. */
+/** The limits of one expression: it runs at every write. */
 const limits = { maxAstNodes: 10_000, maxDepth: 100, maxListElements: 1_000, maxMapEntries: 1_000, maxCallArguments: 32 };
 
-/** Everything that the language has in Kubernetes, but no variables: who reads rules about other things than custom resources adds theirs. */
+/** CEL with Kubernetes' libraries, without variables. */
 export async function loadLanguage(): Promise<{ readonly environment: Environment; readonly optional: (value: unknown) => unknown }> {
-  const { Environment: Loaded, Optional } = await import('@marcbachmann/cel-js');
+  const [{ Environment: Loaded, Optional }] = await Promise.all([import('@marcbachmann/cel-js'), loadPatterns()]);
   const optional = (value: unknown): unknown => (value === undefined ? Optional.none() : Optional.of(value));
   const environment = registerExtensions(new Loaded({ enableOptionalTypes: true, homogeneousAggregateLiterals: false, limits }), optional);
   return { environment, optional };
@@ -151,5 +152,5 @@ export function loadCel(): Promise<Cel> {
   return loading;
 }
 
-/** undefined: nobody has loaded it yet. */
+/** undefined: not loaded yet. */
 export const loadedCel = (): Cel | undefined => loaded;

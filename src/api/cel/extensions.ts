@@ -1,6 +1,6 @@
-/** What Kubernetes adds to the language (v1.36.4: apiserver/pkg/cel/environment/base.go): lists and regular expressions here, the rest in files beside this. */
+/** Kubernetes' CEL libraries (v1.36.4: apiserver/pkg/cel/environment/base.go): lists and regular expressions here, the others in the files beside this. */
 import type { Environment } from '@marcbachmann/cel-js';
-import { type Pattern, patternOf } from '../regexp/pattern.ts';
+import { type Pattern, patternOf } from '../pattern.ts';
 import { registerAddresses } from './addresses.ts';
 import { registerNamedFormats } from './named-formats.ts';
 import { registerQuantities } from './quantities.ts';
@@ -11,7 +11,7 @@ import { registerVersions } from './versions.ts';
 
 type Comparable = bigint | number | string;
 
-/** `optional`: a value that may not be there; of undefined, nothing. */
+/** `optional`: makes a CEL optional; of undefined, an empty one. */
 export function registerExtensions(environment: Environment, optional: (value: unknown) => unknown): Environment {
   registerLists(environment);
   registerText(environment);
@@ -58,7 +58,7 @@ function extreme(list: readonly Comparable[], isBetter: (a: Comparable, b: Compa
 
 function registerText(environment: Environment): void {
   environment
-    // `matches` of the language itself would go back and try again: calls of it are led here.
+    // cel-js's own `matches` backtracks: environment.ts renames its calls to this.
     .registerFunction('string.matchesPattern(string): bool', (text: string, pattern: string) => regexpOf(pattern).test(text))
     .registerFunction('matches(string, string): bool', (text: string, pattern: string) => regexpOf(pattern).test(text))
     .registerFunction('string.find(string): string', (text: string, pattern: string) => regexpOf(pattern).find(text) ?? '')

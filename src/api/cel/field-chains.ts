@@ -5,7 +5,7 @@ import { nodesOf, type RuntimeNode } from './metered.ts';
 export interface FieldChain {
   readonly variable: string;
   readonly names: readonly string[];
-  /** Where the dot before the last name stands in the text. */
+  /** The offset of the dot before the last name. */
   readonly dot: number;
 }
 
@@ -15,7 +15,7 @@ interface Access extends RuntimeNode {
 
 const isAccess = (node: RuntimeNode): node is Access => node.op === '.' || node.op === '.?';
 
-/** Every field that an expression speaks of by way of fields alone: what is reached through a list or a call is not among them. */
+/** The fields that an expression selects directly, not through a list or a call. */
 export function fieldChains(ast: ASTNode): readonly FieldChain[] {
   return [...nodesOf(ast as unknown as RuntimeNode)].flatMap((node) => {
     const chain = isAccess(node) ? chainOf(node) : undefined;

@@ -1,6 +1,6 @@
 /**
- * What evaluating an expression costs, counted while it runs, in the units of cel-go: 1 for each name, field, index and call, more for what grows with its
- * arguments. An expression that costs more than it may ends there: nobody's rule and nobody's object keep the server busy.
+ * The cost of an evaluation, counted while it runs, in cel-go's units: 1 for each name, field, index and call, more for calls that grow with their
+ * arguments. An expression that exceeds its limit ends: no rule and no object keeps the server busy.
  */
 import type { ASTNode } from '@marcbachmann/cel-js';
 
@@ -10,7 +10,7 @@ export class CostLimitExceeded extends Error {
   }
 }
 
-/** What has been spent of a limit. */
+/** The spent part of a limit. */
 export class Meter {
   spent = 0;
   readonly #limit: number;
@@ -19,20 +19,20 @@ export class Meter {
     this.#limit = limit;
   }
 
-  /** Throws for every node after the limit, too: `||` would take an error on its left for a detour. */
+  /** Throws for every node after the limit, too: `||` ignores an error on its left. */
   spend(cost: number): void {
     this.spent += cost;
     if (this.spent > this.#limit) throw new CostLimitExceeded();
   }
 }
 
-/** A node as the evaluator sees it: more than what its types tell. */
+/** A node as the evaluator sees it, with fields that cel-js's types lack. */
 export interface RuntimeNode {
   readonly op: ASTNode['op'] | 'comprehension' | 'accuValue' | 'accuInc' | 'accuPush';
   args: unknown;
   readonly meta: { readonly alternate?: RuntimeNode; readonly macro?: Evaluable; readonly evaluate: Evaluate };
   evaluate: Evaluate;
-  /** What an operator or a call does with the values of its operands. */
+  /** The evaluation of an operator or a call. */
   handle?: (...given: unknown[]) => unknown;
 }
 
@@ -42,7 +42,7 @@ interface Evaluable {
   readonly evaluate: Evaluate;
 }
 
-/** Makes a checked expression count. `current`: on which meter, while it runs. */
+/** Makes a checked expression count its cost. `current`: the meter of the running evaluation. */
 export function meter(ast: ASTNode, current: () => Meter): void {
   const nodes = nodesOf(ast as unknown as RuntimeNode);
   const steps = new Set([...nodes].flatMap(({ op, args }) => (op === 'comprehension' ? [(args as { step: RuntimeNode }).step] : [])));
@@ -63,7 +63,7 @@ export function meter(ast: ASTNode, current: () => Meter): void {
   }
 }
 
-/** What costs more the more it is given. */
+/** Calls whose cost grows with their arguments. */
 function meterOperands(node: RuntimeNode, current: () => Meter): void {
   const { op, handle } = node;
   const byOperands = operatorCosts[op];
@@ -87,7 +87,7 @@ function meterOperands(node: RuntimeNode, current: () => Meter): void {
 
 const LIST = 10;
 const MAP = 30;
-/** Between two elements: whether to go on, and where. */
+/** The step between two elements of a comprehension. */
 const ITERATION = 2;
 
 const baseCosts: Readonly<Partial<Record<RuntimeNode['op'], number>>> = {
@@ -141,7 +141,7 @@ const lists: FunctionCost = ([, one = 1, other = 1]) => Math.max(1, one * other)
 const prefix: FunctionCost = ([, size = 1]) => traversing(size);
 
 const functionCosts: Readonly<Record<string, FunctionCost>> = {
-  // Of a text, or, behind `sets`, of two lists.
+  // Of a string, or, with `sets`, of two lists.
   contains: ([text = 1, part = 1, more]) => (more === undefined ? traversing(text) * traversing(part) : Math.max(1, part * more)),
   equivalent: lists,
   intersects: lists,
@@ -179,7 +179,7 @@ const functionCosts: Readonly<Record<string, FunctionCost>> = {
   format: once,
   replace: twice,
   split: twice,
-  // What is joined is not known to be long before it is: each item counts.
+  // The length of a joined string is not known before: each item counts.
   join: twice,
 };
 
@@ -189,7 +189,7 @@ function sizeOf(value: unknown): number {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === null ? Object.keys(value).length : 1;
 }
 
-/** A node, and all that are below it: as arguments, or as what a macro became. */
+/** A node and all nodes below it, also those of expanded macros. */
 export function nodesOf(root: RuntimeNode): ReadonlySet<RuntimeNode> {
   const found = new Set<RuntimeNode>();
   const seen = new Set<unknown>();
@@ -202,7 +202,7 @@ export function nodesOf(root: RuntimeNode): ReadonlySet<RuntimeNode> {
       found.add(one);
       waiting.push(one.args, one.meta.alternate, one.meta.macro);
     } else if (Array.isArray(one)) for (const part of one) waiting.push(part);
-    // What a macro keeps: its own nodes among functions and contexts.
+    // A macro keeps its nodes among functions and contexts.
     else if (Object.getPrototypeOf(one) === Object.prototype) waiting.push(...Object.values(one));
   }
   return found;
@@ -210,7 +210,7 @@ export function nodesOf(root: RuntimeNode): ReadonlySet<RuntimeNode> {
 
 const isNode = (value: object): value is RuntimeNode => 'op' in value && 'args' in value && 'meta' in value;
 
-/** Calls of one function become calls of another: the language has no way to replace what it comes with. Before the expression is checked. */
+/** Renames the calls of a function before the check: cel-js cannot replace built-in functions. */
 export function rename(ast: ASTNode, { from, to }: { from: string; to: string }): void {
   for (const node of nodesOf(ast as unknown as RuntimeNode)) {
     if (node.op === 'rcall' && Array.isArray(node.args) && node.args[0] === from) node.args[0] = to;

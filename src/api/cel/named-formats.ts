@@ -13,7 +13,7 @@ class CelFormat {
   }
 }
 
-/** What `format` stands for. */
+/** The value of `format`. */
 class FormatLibrary {
   named(name: string): CelFormat | undefined {
     return formats.get(name);
@@ -46,7 +46,7 @@ const formats: ReadonlyMap<string, CelFormat> = new Map(
   } satisfies Record<string, Problems>).map(([name, problems]) => [name, new CelFormat(problems)]),
 );
 
-/** `optional`: of undefined, nothing. */
+/** `optional`: of undefined, an empty one. */
 export function registerNamedFormats(environment: Environment, optional: (value: unknown) => unknown): void {
   const [type, library] = ['kubernetes.NamedFormat', 'kubernetes.FormatLibrary'];
   environment

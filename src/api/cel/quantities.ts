@@ -60,7 +60,7 @@ function isQuantity(text: string): boolean {
   }
 }
 
-/** As it is written: thousandths are no integers, even a thousand of them. */
+/** By its notation: '1000m' is no integer. */
 const isInteger = ({ unscaled, exponent }: Quantity): boolean => {
   if (exponent < 0 || exponent > 18) return unscaled === 0n;
   const value = unscaled * 10n ** BigInt(exponent);

@@ -1,9 +1,9 @@
-/** Lists as sets, as the extensions of cel-go have them. Items are found by their text: two long lists take no longer than their sum. */
+/** cel-go's sets extension. Items are compared by their text, so that two long lists take linear time. */
 import type { Environment } from '@marcbachmann/cel-js';
 
 type List = readonly unknown[];
 
-/** What `sets` stands for. */
+/** The value of `sets`. */
 class SetsLibrary {
   contains(all: List, some: List): boolean {
     const known = new Set(all.map(textOf));
@@ -27,7 +27,7 @@ export function registerSets(environment: Environment): void {
   }
 }
 
-/** The same for equal values, whatever kind of number they are. */
+/** Equal for equal values, also of different numeric types. */
 function textOf(value: unknown): string {
   if (typeof value === 'bigint' || typeof value === 'number') return `n${String(value)}`;
   if (value instanceof Date) return `d${value.getTime()}`;

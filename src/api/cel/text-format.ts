@@ -1,4 +1,4 @@
-/** "%s has %d".format([…]), as the extensions of cel-go have it. */
+/** "%s has %d".format([…]), from cel-go's strings extension. */
 import type { Environment } from '@marcbachmann/cel-js';
 
 export function registerFormat(environment: Environment): void {

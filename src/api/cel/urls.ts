@@ -1,4 +1,4 @@
-/** url(), as Kubernetes adds it to the language (v1.36.4: apiserver/pkg/cel/library/urls.go): what Go's net/url takes for one, nothing put right. */
+/** url(), as Kubernetes adds it to the language (v1.36.4: apiserver/pkg/cel/library/urls.go), with the rules of Go's net/url. */
 import type { Environment } from '@marcbachmann/cel-js';
 import { quoteGo } from '../json.ts';
 
@@ -36,7 +36,7 @@ export function registerUrls(environment: Environment): void {
     .registerOperator('kubernetes.URL == kubernetes.URL', (a: CelUrl, b: CelUrl) => a.parts.text === b.parts.text);
 }
 
-/** Or why it is none: a whole URL, or a path from the root. */
+/** An absolute URL or path; or why the text is none. */
 export function parseUrl(text: string): UrlParts | string {
   if (text === '') return 'empty url';
   // oxlint-disable-next-line no-control-regex -- Go refuses exactly these
@@ -79,7 +79,7 @@ function splitHost(host: string): { name: string; port: string } {
   return { name: name.startsWith('[') && name.endsWith(']') ? name.slice(1, -1) : name, port: port ?? '' };
 }
 
-/** A path as it was written, but for what may not be in one. */
+/** The path as written, with forbidden characters escaped. */
 const escaped = (path: string): string => path.replace(/[^A-Za-z0-9\-._~$&+,/:;=@!'()*[\]%]/gu, (character) => encodeURIComponent(character));
 
 function queryOf(query: string): Map<string, string[]> {

@@ -31,7 +31,7 @@ export function registerVersions(environment: Environment): void {
 const number = '(0|[1-9][0-9]{0,18})';
 const identifier = '(?:0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)';
 const pattern = new RegExp(`^${number}\\.${number}\\.${number}(?:-(${identifier}(?:\\.${identifier})*))?(?:\\+[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*)?$`);
-/** Longer ones are nobody's versions. */
+/** Longer texts are refused. */
 const MAX_LENGTH = 1_024;
 
 function parse(text: string): CelVersion | undefined {
@@ -51,12 +51,12 @@ function problemOf(text: string): string {
   return text.split('.').length < 3 ? 'No Major.Minor.Patch elements found' : `Invalid character(s) found in version ${JSON.stringify(text)}`;
 }
 
-/** Without a v before it and zeros before its numbers; what is missing is 0. */
+/** Without a leading v and leading zeros; missing numbers are 0. */
 function normalized(text: string): string {
   const [major = '', minor, ...rest] = text.replace(/^v/, '').split('.');
   const parts = [major, ...(minor === undefined ? [] : [minor]), ...(rest.length === 0 ? [] : [rest.join('.')])].map(withoutZeros);
   if (parts.length >= 3) return parts.join('.');
-  // Where a number is missing there is no room for what follows numbers.
+  // A shortened version has no pre-release and build.
   if (/[+-]/.test(parts.at(-1) ?? '')) return '';
   return [...parts, '0', '0'].slice(0, 3).join('.');
 }
@@ -72,7 +72,7 @@ function compare(a: CelVersion, b: CelVersion): number {
     const right = b.numbers[i] ?? 0n;
     if (left !== right) return left < right ? -1 : 1;
   }
-  // What comes before a version is less than it.
+  // A pre-release is less than its release.
   if (a.before.length === 0 || b.before.length === 0) return Math.sign(Number(a.before.length === 0) - Number(b.before.length === 0));
   for (const [i, left] of a.before.entries()) {
     const right = b.before[i];

@@ -1,6 +1,6 @@
 import type { Kind } from '../kind.ts';
 import { isJsonObject } from '../json.ts';
-import { additionalOf, type JsonSchema } from '../apiextensions/definition.ts';
+import { additionalOf, type JsonSchema } from '../json-schema.ts';
 import type { Dialect, Schema } from './definitions.ts';
 
 type CustomKind = Pick<Kind, 'group' | 'version' | 'kind' | 'plural' | 'custom'>;
@@ -10,7 +10,7 @@ const nameOf = ({ group, version, kind }: CustomKind): string => [...group.split
 
 const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 
-/** A struct: in OpenAPI 3 it may say more than what it refers to. */
+/** A struct: in OpenAPI 3 a reference may have siblings only inside allOf. */
 const metadataOf = (type: 'ObjectMeta' | 'ListMeta', { version, prefix }: Dialect): Schema => {
   const $ref = `${prefix}${meta}.${type}`;
   return version === 2 ? { $ref } : { allOf: [{ $ref }], default: {} };
@@ -21,7 +21,7 @@ const documents: Readonly<Record<string, Schema>> = {
   kind: { type: 'string', description: 'What this object is.' },
 };
 
-/** The schemas of kinds that were defined at run time, and of their lists, by name. */
+/** The schemas of custom resources and their lists, by name. */
 export function customDefinitions(kinds: readonly CustomKind[], dialect: Dialect): Record<string, Schema> {
   return Object.fromEntries(kinds.flatMap((kind) => [objectDefinition(kind, dialect), listDefinition(kind, dialect)]));
 }
@@ -34,7 +34,7 @@ function objectDefinition(kind: CustomKind, dialect: Dialect): [string, Schema] 
   const given: JsonSchema = kind.custom?.schema ?? {};
   const { properties = {}, ...schema } = dialect.version === 2 ? inVersion2(given) : given;
   const { metadata: _metadata, ...own } = properties;
-  // A kind that keeps whatever it is given has no fields to speak of, not even those that every object has.
+  // A kind that preserves unknown fields at the root has no properties, not even metadata.
   if (dialect.version === 2 && given['x-kubernetes-preserve-unknown-fields'] === true) return [nameOf(kind), { ...schema, ...identity(kind, kind.kind) }];
   const all = { ...documents, metadata: metadataOf('ObjectMeta', dialect), ...own };
   return [nameOf(kind), { ...schema, type: 'object', properties: all, ...identity(kind, kind.kind) }];
@@ -48,18 +48,18 @@ function listDefinition(kind: CustomKind, dialect: Dialect): [string, Schema] {
 
 const listNameOf = (kind: CustomKind): string => nameOf({ ...kind, kind: listKindOf(kind) });
 
-/** What Swagger 2 and its readers can make sense of (v1.36.4: ToStructuralOpenAPIV2): no alternatives, and nothing said of what may be anything. */
+/** The part that Swagger 2 can express (v1.36.4: ToStructuralOpenAPIV2): no anyOf and the like, and no type, items or properties of nullable and untyped values. */
 function inVersion2(schema: JsonSchema): JsonSchema {
   const { allOf: _all, oneOf: _one, anyOf: _any, not: _not, $schema: _dialect, nullable = false, required = [], ...rest } = schema;
-  const untold = nullable || rest['x-kubernetes-preserve-unknown-fields'] === true;
-  const { items, properties, type, ...told } = rest;
+  const untyped = nullable || rest['x-kubernetes-preserve-unknown-fields'] === true;
+  const { items, properties, type, ...common } = rest;
   const additional = additionalOf(schema);
   const needed = additional?.nullable === true ? [] : required.filter((name) => properties?.[name]?.nullable !== true);
   return {
-    ...told,
-    ...(untold || type === undefined || (type === 'array' && items === undefined) ? {} : { type }),
-    ...(untold || items === undefined ? {} : { items: inVersion2(items) }),
-    ...(untold || properties === undefined ? {} : { properties: mapped(properties, inVersion2) }),
+    ...common,
+    ...(untyped || type === undefined || (type === 'array' && items === undefined) ? {} : { type }),
+    ...(untyped || items === undefined ? {} : { items: inVersion2(items) }),
+    ...(untyped || properties === undefined ? {} : { properties: mapped(properties, inVersion2) }),
     ...(additional === undefined ? {} : { additionalProperties: inVersion2(additional) }),
     ...(needed.length === 0 ? {} : { required: needed }),
   };
@@ -71,7 +71,7 @@ const mapped = <T>(values: Readonly<Record<string, T>>, change: (value: T) => T)
 const strategic = 'application/strategic-merge-patch+json';
 const protobuf = /^application\/vnd\.kubernetes\.protobuf/;
 
-/** Removes, in place, what such kinds cannot do from the operations that speak of them, and says what these answer. */
+/** Adapts, in place, the operations on custom resources: their content types and their response schemas. */
 export function describeCustomOperations(paths: Record<string, Schema>, kinds: readonly CustomKind[], dialect: Dialect): void {
   const describe = dialect.version === 2 ? describeOperation2 : describeOperation;
   const keyOf = ({ group, version, kind }: { group?: string; version?: string; kind?: string }): string => `${group ?? ''}/${version ?? ''}/${kind ?? ''}`;

@@ -4,7 +4,7 @@ import { textsOf } from './texts/index.ts';
 /** A JSON Schema of either version of OpenAPI. */
 export type Schema = Record<string, unknown>;
 
-/** Where the two versions differ: how types are referred to, defaults, and types with two forms. */
+/** The differences of the two versions: references, defaults, and types with two forms. */
 export interface Dialect {
   readonly version: 2 | 3;
   /** '#/definitions/' */
@@ -25,14 +25,14 @@ const specialNames: Partial<Record<Scalar, string>> = {
   FieldsV1: `${apimachinery}.apis.meta.v1.FieldsV1`,
 };
 
-/** 'io.k8s.api.core.v1.PodSpec', 'dev.mooring.v1.VolumeIntent': the domain from its end, then the path. */
+/** 'io.k8s.api.core.v1.PodSpec', 'dev.mooring.v1.VolumeIntent': the reversed domain, then the path. */
 export function definitionName(type: string): string {
   const { package: from, goName } = typeSchema(type);
   const [domain = '', ...path] = from.split('/');
   return [...domain.split('.').reverse(), ...path, goName].join('.');
 }
 
-/** The definitions of types and of everything that they refer to, by name. */
+/** The definitions of types and of all types that they refer to, by name. */
 export function definitionsOf(types: Iterable<string>, dialect: Dialect): Record<string, Schema> {
   const found = new Map<string, Schema>();
   const visit = (type: string): void => {
@@ -47,7 +47,7 @@ export function definitionsOf(types: Iterable<string>, dialect: Dialect): Record
 
 interface Visiting {
   readonly dialect: Dialect;
-  /** Called with every type that is referred to. */
+  /** Called with every referenced type. */
   readonly visit: (type: string) => void;
 }
 
@@ -93,7 +93,7 @@ function fieldSchema(field: FieldSchema, visiting: Visiting, description: string
   return typeSchemaOf(field.type, visiting, { ...(visiting.dialect.version === 3 && value !== undefined ? { default: value } : {}), ...extensions });
 }
 
-/** What OpenAPI 3 gives as the default of a value that Go cannot leave out. */
+/** The OpenAPI 3 default of a field that Go always prints. */
 function zeroDefault(type: TypeExpression, omitEmpty: boolean): unknown {
   if (type.pointer) return undefined;
   switch (type.type) {

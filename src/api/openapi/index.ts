@@ -1,6 +1,6 @@
 /**
- * OpenAPI documents of what is served, made from the schema: `openApiV3` of one group and version, `openApiV2` of all.
- * They are large and few clients ask for them: make them when they are asked for, and keep them.
+ * OpenAPI documents of the served kinds, from the schema: `openApiV3` of one group and version, `openApiV2` of all.
+ * They are large and seldom requested: the caller makes them on demand and keeps them.
  */
 import type { Kind } from '../kind.ts';
 import { typeNameOf } from '../schema/type-schema.ts';
@@ -18,7 +18,7 @@ const mediaTypes = ['application/json', 'application/yaml', 'application/vnd.kub
 const streamTypes = ['application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch'];
 const patchTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/strategic-merge-patch+json', 'application/apply-patch+yaml'];
 
-/** OpenAPI 3 of one version of one group. `custom`: those of its kinds that were defined at run time. */
+/** OpenAPI 3 of one version of one group. `custom`: its custom resources. */
 export function openApiV3(served: ServedVersion, version: string, custom: readonly Kind[] = []): object {
   const operations = operationsOf(served);
   const paths = pathsOf(operations, { tag: tagOf(served), write: writeOperation3, typeOf: typeOf3, bodyParameters: () => [] });
@@ -49,14 +49,14 @@ export function openApiV2(served: readonly ServedVersion[], version: string, cus
   };
 }
 
-/** The types that operations take and answer. */
+/** The request and response types of operations. */
 function typesIn(operations: readonly Operation[]): Set<string> {
   const types = new Set(['Status', 'DeleteOptions', 'APIResourceList', 'WatchEvent']);
   for (const operation of operations) for (const type of [bodyType(operation), answerType(operation)]) if (type !== undefined) types.add(type);
   return types;
 }
 
-/** Options and events are the same in every group, and say so. */
+/** DeleteOptions and WatchEvent list all groups in x-kubernetes-group-version-kind. */
 function withEveryGroup(definitions: Record<string, Schema>, served: readonly ServedVersion[]): Record<string, Schema> {
   for (const type of ['DeleteOptions', 'WatchEvent']) {
     const name = definitionName(type);

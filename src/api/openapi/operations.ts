@@ -1,10 +1,10 @@
 import { apiVersionOf, rootOf, type ServedResource, type ServedSubresource, type ServedVersion } from './served.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
-/** As `x-kubernetes-action` names it. */
+/** The `x-kubernetes-action`. */
 export type Action = 'list' | 'get' | 'post' | 'put' | 'patch' | 'delete' | 'deletecollection';
 
-/** One thing that a client can ask for, whatever version of OpenAPI describes it. */
+/** An operation, independent of the OpenAPI version. */
 export interface Operation {
   readonly path: string;
   readonly method: Method;
@@ -24,7 +24,7 @@ export function operationsOf(served: ServedVersion): Operation[] {
   ]);
 }
 
-/** How operations of a version are tagged, and how their ids name it: 'RbacAuthorizationV1'. */
+/** The version in the tags and ids of operations: 'RbacAuthorizationV1'. */
 export function idPrefix({ group, version }: Pick<ServedVersion, 'group' | 'version'>): string {
   const words = group === '' ? ['core'] : group.replace(/\.k8s\.io$/, '').split('.');
   return [...words, version].map(capitalized).join('');
@@ -32,7 +32,7 @@ export function idPrefix({ group, version }: Pick<ServedVersion, 'group' | 'vers
 
 const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
-/** What a verb is on a collection and on one object. */
+/** A verb on a collection and on one object. */
 const onCollection: readonly (readonly [verb: string, method: Method, action: Action, word: string])[] = [
   ['list', 'get', 'list', 'list'],
   ['create', 'post', 'post', 'create'],

@@ -24,7 +24,7 @@ const deleting: Readonly<Record<string, ParameterType>> = {
   propagationPolicy: 'string',
 };
 
-/** Clients look here for what the server understands: kubectl asks for `fieldValidation` before it relies on it. */
+/** The query parameters. kubectl looks for `fieldValidation` here before it uses it. */
 const byAction: Readonly<Record<Action, Readonly<Record<string, ParameterType>>>> = {
   list: listing,
   get: {},
@@ -35,7 +35,7 @@ const byAction: Readonly<Record<Action, Readonly<Record<string, ParameterType>>>
   deletecollection: { ...listing, ...deleting },
 };
 
-/** How a version of OpenAPI says what type a parameter is of. */
+/** The type of a parameter in a version of OpenAPI. */
 export type TypeOfParameter = (type: ParameterType) => Schema;
 
 export function queryParameters(action: Action, typeOf: TypeOfParameter): Schema[] {

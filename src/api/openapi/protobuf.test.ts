@@ -57,6 +57,6 @@ describe('OpenAPI 2 in protobuf', () => {
   });
 
   test('what has no place is refused, not dropped', () => {
-    expect(() => encodeOpenApiV2({ surprise: 1 })).toThrow('no place for surprise');
+    expect(() => encodeOpenApiV2({ surprise: 1 })).toThrow('no field for surprise');
   });
 });

@@ -7,7 +7,7 @@ export function encodeOpenApiV2(document: object): Uint8Array {
 }
 
 type Json = Readonly<Record<string, unknown>>;
-/** Field numbers by member, and how the member is written. What is not listed is a vendor extension if it begins with x-. */
+/** The field number and encoding of each member. Members that begin with x- are vendor extensions. */
 type Message = { readonly fields: Readonly<Record<string, readonly [number: number, write: Write]>>; readonly extensions: number };
 type Write = (field: number, value: unknown) => Uint8Array;
 
@@ -20,7 +20,7 @@ const number: Write = (field, value) => {
   return concat([varint((field << 3) | 1), bytes]);
 };
 const texts: Write = (field, value) => concat((value as readonly unknown[]).map((each) => text(field, each)));
-/** Any value as YAML, which JSON is. */
+/** Any value as YAML; JSON is valid YAML. */
 const anys: Write = (field, value) => concat((value as readonly unknown[]).map((each) => lengthDelimited(field, any(each))));
 const any = (value: unknown): Uint8Array => text(2, JSON.stringify(value));
 
@@ -132,14 +132,14 @@ const documentMessage: Message = {
   extensions: 16,
 };
 
-/** @throws Error for a member that this form has no place for: our documents have none. */
+/** @throws Error for a member that the proto does not have: our documents have none. */
 function encode(message: Message, value: Json): Uint8Array {
   const parts: Uint8Array[] = [];
   for (const [name, member] of Object.entries(value)) {
     const known = Object.hasOwn(message.fields, name) ? message.fields[name] : undefined;
     if (known !== undefined) parts.push(known[1](known[0], member));
     else if (name.startsWith('x-')) parts.push(lengthDelimited(message.extensions, concat([text(1, name), lengthDelimited(2, any(member))])));
-    else throw new Error(`OpenAPI in protobuf has no place for ${name}`);
+    else throw new Error(`OpenAPI v2 in protobuf has no field for ${name}`);
   }
   return concat(parts);
 }

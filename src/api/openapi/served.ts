@@ -1,4 +1,4 @@
-/** What OpenAPI documents describe: the resources of one version of one group, as discovery lists them. */
+/** The input of OpenAPI documents: the resources of one group and version, from discovery. */
 export interface ServedVersion {
   /** '' for the core group. */
   readonly group: string;
@@ -20,7 +20,7 @@ export interface ServedSubresource {
   /** 'status' */
   readonly name: string;
   readonly kind: string;
-  /** Only where they are not the resource's own. */
+  /** If they differ from the resource's. */
   readonly group?: string;
   readonly version?: string;
   readonly verbs: readonly string[];

@@ -2,14 +2,14 @@ import { isJsonObject } from '../json.ts';
 import { badType, failed, noListsOfLists, noMergeKey } from './strategic-error.ts';
 import { goText } from './go-text.ts';
 
-/** The element of a list that a patch and an object mean by the same thing: its merge key's value, or a scalar itself. */
+/** The identity of a list element: the value of its merge key, or the scalar itself. */
 export type Identity = (item: unknown) => unknown;
 
 export function identityBy(mergeKey: string): Identity {
   return mergeKey === '' ? (item) => item : (item) => (isJsonObject(item) && Object.hasOwn(item, mergeKey) ? item[mergeKey] : undefined);
 }
 
-/** Whether the elements of lists are objects; all of them must be alike. */
+/** Whether the elements are objects; all must be objects or none. */
 export function holdObjects(...lists: readonly (readonly unknown[])[]): boolean {
   const items = lists.flat(1);
   const [first] = items;
@@ -30,7 +30,7 @@ export function requireMergeKey(mergeKey: string, ...lists: readonly (readonly u
 }
 
 export interface Ordering {
-  /** The order that the patch wants its elements in. */
+  /** The order in the patch. */
   readonly wanted: readonly unknown[];
   /** The order in the object before. */
   readonly before: readonly unknown[];
@@ -38,8 +38,8 @@ export interface Ordering {
 }
 
 /**
- * Elements that the patch names, in its order; between them those that it does not name, each in front of the first named
- * one that it stood in front of before.
+ * The patch's elements in its order; the others stay between them, each before the first patched
+ * element that it preceded.
  */
 export function inOrder(merged: readonly unknown[], { wanted, before, identity }: Ordering): unknown[] {
   const wantedPlaces = placesOf(wanted, identity);

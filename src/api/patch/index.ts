@@ -1,5 +1,5 @@
 /**
- * Patches, from the bytes that a client sent to the object that comes of it.
+ * Patches, from the bytes of a request to the patched object.
  *
  *     const patch = preparePatch({ contentType: 'application/merge-patch+json', body, kind, fieldValidation: 'Strict' });
  *     const { object, warnings } = patch.apply(current);      // again, should the object have changed meanwhile
@@ -9,8 +9,8 @@
 import type { Kind } from '../kind.ts';
 import type { KubeObject } from '../object.ts';
 import { decode, DecodeError } from '../schema/decode.ts';
-import type { FieldValidation } from '../schema/request.ts';
-import { decodeRequest } from '../schema/request.ts';
+import type { FieldValidation } from '../decode-request.ts';
+import { decodeRequest } from '../decode-request.ts';
 import { ApiError, statusErrors } from '../status.ts';
 import { goText } from './go-text.ts';
 import { applyJsonPatch, type JsonPatchOperation, JsonPatchError } from './json-patch.ts';
@@ -24,7 +24,7 @@ const patchContentTypes = ['application/json-patch+json', 'application/merge-pat
 
 type PatchContentType = (typeof patchContentTypes)[number];
 
-/** With the one that is no patch of what is there but says what is wanted: `apply/`. */
+/** With server-side apply (`apply/`). */
 const acceptedPatches = [...patchContentTypes, 'application/apply-patch+yaml'];
 
 const customPatches = acceptedPatches.filter((type) => type !== 'application/strategic-merge-patch+json');
@@ -57,7 +57,7 @@ export interface PreparedPatch {
 export function preparePatch(request: PatchRequest): PreparedPatch {
   const { contentType } = request;
   requirePatchType(contentType);
-  // How lists are merged is known of types only.
+  // A strategic merge patch needs the merge keys of a built-in type.
   if (request.kind.custom !== undefined && contentType === 'application/strategic-merge-patch+json') throw statusErrors.unsupportedMediaType(customPatches);
   switch (contentType) {
     case 'application/json-patch+json':
@@ -89,7 +89,7 @@ function patchedOrRejected(current: KubeObject, operations: readonly JsonPatchOp
   }
 }
 
-/** What does not apply, Kubernetes refuses without saying why. */
+/** Kubernetes does not say why a patch does not apply. */
 const rejected = (): ApiError => new ApiError(422, 'Invalid', 'the server rejected our request due to an error in our request', {});
 
 function prepareMergePatch({ body, kind, fieldValidation }: PatchRequest): PreparedPatch {
@@ -101,11 +101,11 @@ function prepareMergePatch({ body, kind, fieldValidation }: PatchRequest): Prepa
 interface Decoding {
   readonly kind: PatchRequest['kind'];
   readonly fieldValidation: FieldValidation;
-  /** What a strict reader minds about the patch itself. */
+  /** The strict decoding errors of the patch itself. */
   readonly strictErrors: readonly string[];
 }
 
-/** The result of a JSON or merge patch, decoded like a body. Whatever is wrong with it is wrong with the patch. */
+/** The result of a JSON or merge patch, decoded like a body. Its errors are errors of the patch. */
 function decodePatched<T extends KubeObject>(patched: unknown, { kind, fieldValidation, strictErrors }: Decoding): Patched<T> {
   const { object, warnings } = orInvalid(
     () => decodeRequest<T>({ expected: kind, body: { type: 'value', value: patched }, fieldValidation: fieldValidation === 'Ignore' ? 'Ignore' : 'Warn' }),
@@ -121,7 +121,7 @@ function prepareStrategicPatch({ body, kind, fieldValidation }: PatchRequest): P
   return {
     apply: <T extends KubeObject>(current: T) => {
       const patched = orStatus(() => applyStrategicPatch(kind.type, current as unknown as Record<string, unknown>, patch));
-      // A patch cannot change what kind of object it is applied to.
+      // A patch cannot change the kind.
       const value = { ...patched, kind: current.kind, apiVersion: current.apiVersion };
       const decoded = orInvalid(() => decode<T>(kind.type, value, 'converter'), text);
       return settle(decoded.object, { found: [...strictErrors, ...decoded.strictErrors], fieldValidation, text });

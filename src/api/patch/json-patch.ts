@@ -2,7 +2,7 @@ import { isJsonObject, setOwn } from '../json.ts';
 import { cloneObject } from '../schema/plain-object.ts';
 
 /**
- * RFC 6902, with the ways of the library that Kubernetes uses: an index may count from the end ("-1"), replacing a key
+ * RFC 6902, with the deviations of evanphx/json-patch, which Kubernetes uses: an index may count from the end ("-1"), replacing a key
  * that an object lacks adds it, and testing a key that is absent against null succeeds.
  */
 export interface JsonPatchOperation {
@@ -12,7 +12,7 @@ export interface JsonPatchOperation {
   readonly value?: unknown;
 }
 
-/** Why a patch does not apply. Kubernetes tells the client only that it does not. */
+/** Why a patch does not apply. Kubernetes does not tell the client. */
 export class JsonPatchError extends Error {
   constructor(message: string) {
     super(message);
@@ -20,7 +20,7 @@ export class JsonPatchError extends Error {
   }
 }
 
-/** What "copy" may add to an object, all together: a small patch must not grow it without end. */
+/** The bytes that all "copy" operations may add: a small patch must not grow an object without bound. */
 const maxCopiedBytes = 3 * 1024 * 1024;
 
 /** The patched document; the given one stays as it is. @throws JsonPatchError */
@@ -97,12 +97,12 @@ class Patch {
     if (!sameJson(found ?? null, value ?? null)) throw new JsonPatchError(`testing value ${String(path)} failed: test failed`);
   }
 
-  /** Where a pointer leads: everything up to its last segment must exist. */
+  /** The target of a pointer: everything up to its last segment must exist. */
   #place(pointer: unknown): Place {
     if (typeof pointer !== 'string') throw new JsonPatchError('operation missing path field: missing value');
     const segments = pointer.split('/').map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
     const key = segments.pop();
-    // What comes before the first slash is ignored, also where it is not empty.
+    // The text before the first slash is ignored.
     if (key === undefined || segments.length === 0) throw missing(pointer);
     let here: unknown = this.root;
     for (const segment of segments.slice(1)) here = get(placeIn(here, segment, pointer));

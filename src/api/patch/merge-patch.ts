@@ -6,7 +6,7 @@ export function applyMergePatch(document: unknown, patch: unknown): unknown {
   if (!isJsonObject(patch)) return cloneObject(patch);
   const result: Record<string, unknown> = {};
   if (isJsonObject(document)) {
-    // What the patch does not name is shared with the given document, which nobody changes.
+    // Unpatched parts are shared with the given document, which is immutable.
     for (const key of Object.keys(document)) if (!Object.hasOwn(patch, key)) setOwn(result, key, document[key]);
   }
   for (const key of Object.keys(patch)) {
@@ -18,7 +18,7 @@ export function applyMergePatch(document: unknown, patch: unknown): unknown {
   return result;
 }
 
-/** Where there is nothing to remove, nulls mean nothing; in a list of values, they stay. */
+/** Nulls in new objects are dropped; in lists they stay. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isJsonObject(value)) return value;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../generated/types.ts';
-import { decode, deepFreeze, type FieldValidation } from '../schema/index.ts';
+import type { FieldValidation } from '../decode-request.ts';
+import { decode, deepFreeze } from '../schema/index.ts';
 import { ApiError } from '../status.ts';
 import { preparePatch } from './index.ts';
 

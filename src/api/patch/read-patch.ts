@@ -1,6 +1,6 @@
 import { isJsonObject, JsonError, type JsonPath, jsonTypeOf, quoteGo, readJson } from '../json.ts';
 import { pathText } from '../schema/field-path.ts';
-import type { FieldValidation } from '../schema/request.ts';
+import type { FieldValidation } from '../decode-request.ts';
 import { statusErrors } from '../status.ts';
 import type { JsonPatchOperation } from './json-patch.ts';
 

@@ -58,7 +58,7 @@ function mergeMember(original: JsonObject, key: string, value: unknown, schema: 
     const field = lookUpList(schema, key);
     setOwn(original, key, field.strategy === 'merge' ? mergeList(current, value, field).items : value);
   } else {
-    // Nothing there that it could be merged with.
+    // There is nothing to merge it with.
     discardNulls(value);
     const kept = withoutDirectives(value);
     if (kept === undefined) delete original[key];
@@ -73,7 +73,7 @@ interface Field {
   readonly mergeKey: string;
 }
 
-/** How a field is patched. @throws StrategicPatchError if there is none, or none could be here */
+/** The patch strategy of a field. @throws StrategicPatchError if the field does not exist */
 function lookUp(schema: TypeExpression, key: string): Field {
   if (schema.type !== 'struct') {
     if (schema.type === 'RawExtension' || schema.type === 'FieldsV1')
@@ -99,7 +99,7 @@ function goKind({ type }: TypeExpression): string {
   return ['string', 'bool', 'int32', 'int64', 'map', 'struct'].includes(type) ? type : 'struct';
 }
 
-/** Clears the keys that the patch does not retain; all that the patch sets must be among those it does. */
+/** Clears the keys that are not in $retainKeys; all keys of the patch must be in it. */
 function retainKeys(original: JsonObject, patch: JsonObject): void {
   if (!Object.hasOwn(patch, retainKeysKey)) return;
   const keys = patch[retainKeysKey];
@@ -131,7 +131,7 @@ function deleteScalars(original: JsonObject, key: string, value: unknown, schema
   original[key] = holdObjects(current, value) ? mergeList(current, value, field).items : current.filter((item) => !value.includes(item));
 }
 
-/** Merges every list that the patch gives an order for, and takes it out of the patch. */
+/** Merges the lists with a $setElementOrder, and removes them from the patch. */
 function mergeOrderedLists(original: JsonObject, patch: JsonObject, schema: TypeExpression): void {
   for (const [orderKey, wanted] of Object.entries(patch)) {
     if (!orderKey.startsWith(orderPrefix)) continue;
@@ -160,7 +160,7 @@ function listIn(object: JsonObject, key: string): unknown[] | undefined {
 
 interface Merged {
   readonly items: unknown[];
-  /** What counts as the order before the patch, for ordering the items once more. */
+  /** The list that counts as the order before the patch. */
   readonly before: readonly unknown[];
 }
 
@@ -170,7 +170,7 @@ function mergeOrReplace(before: unknown[] | undefined, patched: unknown[] | unde
   return field.strategy === 'merge' ? mergeList(before, patched, field) : { items: patched, before };
 }
 
-/** What the patch sets must come in the order that it asks for. */
+/** The patch's elements must be in the order of its $setElementOrder. */
 function checkOrder(patched: readonly unknown[], wanted: readonly unknown[], mergeKey: string): void {
   if (patched.length === 0 || wanted.length === 0) return;
   for (const item of patched) if (mergeKey !== '' && !isJsonObject(item)) throw badType('map[string]interface {}', item);
@@ -203,11 +203,11 @@ function mergeList(original: unknown[], patch: unknown[], field: Field): Merged 
   for (const item of plain) mergeElement(merged, item, field);
   requireMergeKey(field.mergeKey, merged, plain);
   const items = inOrder(merged, { wanted: plain, before, identity: identityBy(field.mergeKey) });
-  // In Kubernetes new elements move into the places that deleted ones left in the list before the patch.
+  // In Kubernetes new elements take the places of deleted ones.
   return { items, before: before === plain ? original : merged.slice(0, original.length) };
 }
 
-/** Carries out the elements that are directives; what remains is to be merged. */
+/** Applies the directives in a list; the other elements are merged. */
 function followListDirectives(original: JsonObject[], patch: JsonObject[], mergeKey: string): { before: JsonObject[]; plain: JsonObject[] } {
   let before = original;
   let replaces = false;
@@ -232,7 +232,7 @@ function mergeElement(list: JsonObject[], item: JsonObject, field: Field): void 
   else list[index] = mergeObject(found, item, field.type);
 }
 
-/** Nulls mean "remove", and there is nothing to remove. */
+/** Drops nulls: there is nothing to remove. */
 function discardNulls(value: unknown): void {
   if (Array.isArray(value)) for (const item of value) discardNulls(item);
   else if (isJsonObject(value)) {

@@ -2,7 +2,7 @@ import { JsonError, readJson, setOwn } from '../json.ts';
 import { type FieldSchema, type TypeExpression, typeSchema } from '../schema/type-schema.ts';
 import { fieldOf, MessageReader, ProtobufError, type Tag, wireTypeOf } from './reader.ts';
 
-/** Takes one occurrence of a field off the reader and puts it into the object. */
+/** Reads one occurrence of a field into the object. */
 type FieldDecoder = (target: Record<string, unknown>, reader: MessageReader, tag: Tag) => void;
 /** Reads one value. */
 type ValueDecoder = (reader: MessageReader, tag: Tag) => unknown;
@@ -12,8 +12,8 @@ const lengthDelimited = 2;
 const structDecoders = new Map<string, ReadonlyMap<number, FieldDecoder>>();
 
 /**
- * The object in a message, in the shape of JSON: what a client might have sent as JSON, to go through the schema's decoder
- * as that does. Zeros that JSON omits are left out already: a message is full of them.
+ * The object of a message as JSON would have it, as input of the schema's decoder.
+ * Zeros that JSON omits are left out here: a message is full of them.
  * @throws ProtobufError
  */
 export function decodeMessage(type: string, bytes: Uint8Array): Record<string, unknown> {
@@ -185,7 +185,7 @@ const specialMessages: Readonly<Record<Special, (message: MessageReader) => unkn
   any: decodeRaw,
 };
 
-/** The years 0 to 9999: no text says others. */
+/** The years 0 to 9999, the range of a timestamp's text. */
 const dateSeconds = { min: -62167219200, max: 253402300799 };
 
 /** An empty message is the zero time, that of the year 1. */

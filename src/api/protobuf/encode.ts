@@ -143,7 +143,7 @@ function nestedSpecial(number: number, encode: FieldEncoder): FieldEncoder {
   };
 }
 
-/** The inside of messages that are no structs in JSON. */
+/** The fields of messages that are no structs in JSON. */
 const specialMessages: Readonly<Record<Special, FieldEncoder>> = {
   Quantity: (writer, value) => encodeString(writer, 1, (value ?? '0') as string),
   Time: (writer, value) => encodeTime(writer, value, 'Time'),

@@ -1,5 +1,5 @@
 /**
- * Kubernetes' protobuf: what client-go's typed clients send and prefer for built-in kinds.
+ * Kubernetes' protobuf, which client-go's typed clients prefer for built-in kinds.
  *
  * An object on the wire is the magic `k8s\0`, then a message `Unknown` that names the kind and holds the object's own
  * message as bytes. In a watch each event is a message `WatchEvent` behind its length in four bytes, and holds the object
@@ -23,7 +23,7 @@ interface Typed {
   readonly kind: string;
 }
 
-/** Any object of the schema that knows its kind: a stored one, a Status, a list with its items. */
+/** An object with kind and apiVersion: a stored one, a Status, a list. */
 export function encodeProtobuf(object: Typed): Uint8Array {
   return encodeEnvelope(object, encodeMessage(typeOf(object), object));
 }
@@ -79,8 +79,8 @@ export function encodeWatchFrame(type: string, object: Uint8Array): Uint8Array {
 }
 
 /**
- * What a client sent, in the shape of JSON, with apiVersion and kind if it named them. An object of a kind that the schema does
- * not know has nothing but these two.
+ * A client's object as JSON would have it, with apiVersion and kind if it has them. An object of a kind that the schema does
+ * not know has only these two.
  * @throws ProtobufError
  */
 export function decodeProtobuf(bytes: Uint8Array): Record<string, unknown> {

@@ -1,4 +1,4 @@
-/** What is wrong with protobuf bytes, in the words of Go's generated code. */
+/** Invalid protobuf, in the words of Go's generated code. */
 export class ProtobufError extends Error {
   constructor(message: string) {
     super(message);
@@ -33,7 +33,7 @@ export class MessageReader {
     return tag;
   }
 
-  /** As a number; what is beyond 2^53 is as close as a double comes. Above 2^63 it is negative. */
+  /** As a number; beyond 2^53 it is rounded. From 2^63 on it is negative. */
   varint(): number {
     const first = this.#bytes[this.#at];
     if (first !== undefined && first < 0x80) {
@@ -67,7 +67,7 @@ export class MessageReader {
     return start === this.#at ? '' : this.#bytes.toString('utf8', start, this.#at);
   }
 
-  /** Moves behind what a length announces; returns where it starts. */
+  /** Skips a length-delimited field; returns its start. */
   #pastLength(): number {
     const length = this.varint();
     const start = this.#at;

@@ -1,7 +1,6 @@
 /**
  * The schema at work: from what a client sent to the form in which Kubernetes would print it.
  *
- *     decodeRequest({ expected, body, fieldValidation })   bytes → object + warnings, or a 400 in Kubernetes' words
  *     decode('PersistentVolumeClaim', value)               parsed JSON → object + unknown fields
  *     deepFreeze · deepEqual · cloneObject                 on decoded objects
  *
@@ -9,4 +8,3 @@
  */
 export { decode } from './decode.ts';
 export { cloneObject, deepEqual, deepFreeze } from './plain-object.ts';
-export { decodeRequest, type FieldValidation } from './request.ts';

@@ -1,9 +1,9 @@
+import { GenerationCache } from '../generation-cache.ts';
 import { canonicalQuantity, QuantityError } from '../quantity.ts';
 import { DecodeError } from './decode-state.ts';
 
-/** The same few quantities come again and again; a full cache starts afresh. */
-const cache = new Map<string, string>();
-const maxEntries = 2000;
+/** The same few quantities come again and again. */
+const cache = new GenerationCache<string>(2000);
 const maxLength = 24;
 
 /** @throws DecodeError */
@@ -12,10 +12,7 @@ export function canonicalQuantityCached(text: string): string {
   if (known !== undefined) return known;
   // Kubernetes trims the text as it stands in the document, where control characters are escapes.
   const canonical = canonicalOrThrow(/\p{Cc}/u.test(text) ? text : text.trim());
-  if (text.length <= maxLength) {
-    if (cache.size >= maxEntries) cache.clear();
-    cache.set(text, canonical);
-  }
+  if (text.length <= maxLength) cache.set(text, canonical);
   return canonical;
 }
 

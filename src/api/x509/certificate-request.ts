@@ -2,13 +2,13 @@ import { bitString, DerError, type Element, element, expectTag, objectIdentifier
 import { ascii, type DistinguishedName, readName } from './distinguished-name.ts';
 import { pemBlocks } from './pem.ts';
 
-/** A request for a certificate (PKCS #10), read. */
+/** A parsed certificate request (PKCS #10). */
 export interface CertificateRequest {
   readonly subject: DistinguishedName;
   readonly names: AlternativeNames;
   /** SubjectPublicKeyInfo, DER. */
   readonly publicKey: Uint8Array;
-  /** What the requester signed with the key, and how. */
+  /** The signed bytes. */
   readonly signed: Uint8Array;
   readonly signature: Uint8Array;
   /** An object identifier. */
@@ -28,7 +28,7 @@ export type ParsedRequest = { readonly ok: true; readonly request: CertificateRe
 const EXTENSION_REQUEST = '1.2.840.113549.1.9.14';
 const SUBJECT_ALTERNATIVE_NAME = '2.5.29.17';
 
-/** `base64`: of PEM, as `spec.request` has it. What is wrong is told in Go's words, as far as we know them. */
+/** `base64`: of PEM, as in `spec.request`. Errors are in Go's words, as far as we know them. */
 export function parseCertificateRequest(base64: string | null | undefined): ParsedRequest {
   const [block] = pemBlocks(latin1(base64 ?? ''));
   if (block?.type !== 'CERTIFICATE REQUEST') return { ok: false, error: 'PEM block type must be CERTIFICATE REQUEST' };
@@ -40,7 +40,7 @@ export function parseCertificateRequest(base64: string | null | undefined): Pars
   }
 }
 
-/** The bytes behind base64 as characters: PEM is ASCII. */
+/** Decodes base64 to text: PEM is ASCII. */
 export const latin1 = (base64: string): string => {
   try {
     return atob(base64);
@@ -79,7 +79,7 @@ function requestedNames(attributes: Element | undefined): AlternativeNames {
   return noNames;
 }
 
-/** The tags that kinds of names have; names of other kinds are not looked at. */
+/** The tags of the supported names; others are ignored. */
 const nameTags = { email: 0x81, dns: 0x82, uri: 0x86, ip: 0x87 } as const;
 
 function readNames(der: Uint8Array): AlternativeNames {
@@ -91,7 +91,7 @@ function readNames(der: Uint8Array): AlternativeNames {
   return { dns: texts(nameTags.dns), email: texts(nameTags.email), uri: texts(nameTags.uri), ip };
 }
 
-/** The value of the extension that bears these names; undefined: there are none. */
+/** The value of the subjectAltName extension; undefined: there are no names. */
 export function writeNames({ dns, email, ip, uri }: AlternativeNames): Uint8Array | undefined {
   const texts = (tag: number, values: readonly string[]) => values.map((value) => element(tag, new TextEncoder().encode(value)));
   const names = [

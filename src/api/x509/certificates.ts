@@ -2,7 +2,7 @@ import { bitString, DerError, type Element, expectTag, readOnly, tags, within } 
 import { latin1 } from './certificate-request.ts';
 import { pemBlocks } from './pem.ts';
 
-/** What is wrong with certificates in PEM in base64, in the words of Kubernetes and Go; undefined: nothing. */
+/** The problem of PEM certificates in base64, in the words of Kubernetes and Go; undefined: none. */
 export function certificateProblem(base64: string): string | undefined {
   if (base64 === '') return undefined;
   const blocks = pemBlocks(latin1(base64));
@@ -15,7 +15,7 @@ export function certificateProblem(base64: string): string | undefined {
   return blocks.length === 0 ? 'must contain at least one CERTIFICATE PEM block' : undefined;
 }
 
-/** When the first of the certificates ends, in milliseconds since 1970; undefined: there is none. */
+/** The notAfter of the first certificate, in milliseconds since 1970; undefined: there is none. */
 export function endOfCertificate(base64: string): number | undefined {
   const [block] = pemBlocks(latin1(base64));
   return block === undefined ? undefined : readCertificate(block.bytes)?.notAfter;
@@ -27,7 +27,7 @@ function readCertificate(der: Uint8Array): { readonly notAfter: number } | undef
     expectTag(algorithm, tags.sequence);
     bitString(signature);
     const parts = within(body, tags.sequence);
-    // The version, which comes first, is left out by those of version 1.
+    // Version 1 certificates have no version field.
     const fields = parts[0]?.tag === tags.context0 ? parts.slice(1) : parts;
     expectTag(fields[0], tags.integer);
     return { notAfter: timeOf(within(fields[3], tags.sequence)[1]) };

@@ -1,4 +1,4 @@
-/** DER, as far as certificates and requests for them need it: elements with a tag of one byte and a length of at most four. */
+/** DER, as far as certificates and certificate requests need it: tags of one byte, lengths of at most four (docs/decisions/0016). */
 
 export interface Element {
   readonly tag: number;
@@ -29,14 +29,14 @@ export class DerError extends Error {}
 
 const truncated = (): DerError => new DerError('asn1: syntax error: data truncated');
 
-/** The one element that the bytes are. @throws DerError */
+/** Reads exactly one element. @throws DerError */
 export function readOnly(bytes: Uint8Array): Element {
   const element = readAt(bytes, 0);
   if (element.whole.length !== bytes.length) throw new DerError('asn1: syntax error: trailing data');
   return element;
 }
 
-/** The elements that the bytes are, one after the other. @throws DerError */
+/** Reads all elements. @throws DerError */
 export function readAll(bytes: Uint8Array): readonly Element[] {
   const elements: Element[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -47,7 +47,7 @@ export function readAll(bytes: Uint8Array): readonly Element[] {
   return elements;
 }
 
-/** The elements within one that has to have this tag. @throws DerError */
+/** The elements within an element, which must have this tag. @throws DerError */
 export function within(element: Element | undefined, tag: number): readonly Element[] {
   return readAll(expectTag(element, tag).content);
 }
@@ -105,7 +105,7 @@ export function objectIdentifier(element: Element | undefined): string {
   return [head, first - head * 40, ...rest].join('.');
 }
 
-/** The bytes of a bit string that has no unused bits. @throws DerError */
+/** The bytes of a bit string without unused bits. @throws DerError */
 export function bitString(element: Element | undefined): Uint8Array {
   const { content } = expectTag(element, tags.bitString);
   if (content.length === 0) throw new DerError('asn1: syntax error: zero length BIT STRING');
@@ -113,7 +113,7 @@ export function bitString(element: Element | undefined): Uint8Array {
   return content.subarray(1);
 }
 
-/** One element of these contents. */
+/** Writes an element. */
 export function element(tag: number, ...contents: readonly Uint8Array[]): Uint8Array {
   const length = contents.reduce((sum, { length: one }) => sum + one, 0);
   const head = [tag, ...lengthBytes(length)];

@@ -1,6 +1,6 @@
 import { DerError, type Element, element, expectTag, objectIdentifier, tags, within } from './der.ts';
 
-/** Who a certificate is about: the attributes that Go knows, each with all its values; of a common name the last one counts. */
+/** The subject: the attributes of Go's pkix.Name, each with all its values; of several common names the last one counts. */
 export interface DistinguishedName {
   readonly commonName: string;
   readonly organizations: readonly string[];
@@ -31,8 +31,8 @@ export function readName(name: Element | undefined): DistinguishedName {
 }
 
 /**
- * The name in DER, written anew from what was read: whoever reads the certificate later reads the same, however the name was
- * written in the request.
+ * The name in DER, written again from what was read: every reader of the certificate reads the same name, however it was
+ * encoded in the request.
  */
 export function writeName({ attributes }: DistinguishedName): Uint8Array {
   const relatives = known.flatMap((id) => {
@@ -53,7 +53,7 @@ const decoders: Readonly<Record<number, (bytes: Uint8Array) => string>> = {
   [tags.bmpString]: (bytes) => new TextDecoder('utf-16be').decode(bytes),
 };
 
-/** Undefined: no text. */
+/** Undefined: not a text. */
 function textOf(value: Element | undefined): string | undefined {
   const { tag, content } = expectTag(value, value?.tag ?? 0);
   return decoders[tag]?.(content);

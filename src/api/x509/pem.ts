@@ -10,8 +10,8 @@ const END = '-----END ';
 const DASHES = '-----';
 
 /**
- * The blocks of a text, in order; what lies between them, and what only looks like a block, does not count. Each part of the text is
- * looked at once: there may be megabytes of beginnings without an end.
+ * The blocks of a text, in order; text between them and broken blocks are ignored. Each part of the text is
+ * scanned once: there may be megabytes of BEGIN lines without an END.
  */
 export function pemBlocks(text: string): readonly PemBlock[] {
   const blocks: PemBlock[] = [];
@@ -26,7 +26,7 @@ export function pemBlocks(text: string): readonly PemBlock[] {
   return blocks;
 }
 
-/** The last beginning before the end: those before it are inside no block. */
+/** The last BEGIN line before the END line: earlier ones have no END. */
 function lastBefore(text: string, { from, end }: { readonly from: number; readonly end: number }): number {
   const last = text.lastIndexOf(`\n${BEGIN}`, end);
   return last + 1 > from ? last + 1 : from;

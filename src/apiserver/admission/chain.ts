@@ -1,7 +1,7 @@
 /**
- * Admission: what the cluster makes of a write before it is stored. Plugins first change objects, all of them in order;
- * then, once an object has passed its own kind's validation, they may refuse it. A plugin that takes something for an object
- * (quota) does so in the object's own transaction: `draft`.
+ * Admission, between decoding and storing. Mutating plugins change the object, in order;
+ * after the kind's own validation, validating plugins may refuse it. A plugin that reserves something for the object
+ * (ResourceQuota) does so in the object's own transaction: `draft`.
  */
 import type { KubeObject } from '../../api/object.ts';
 import type { Annotate, User } from '../api.ts';
@@ -18,17 +18,17 @@ export interface AdmissionRequest {
   readonly namespace: string;
   /** '': it will be generated. */
   readonly name: string;
-  /** The object as it shall be; of a deletion: as it is, frozen. */
+  /** The new object; of a deletion: the stored one, frozen. */
   readonly object: KubeObject;
-  /** The object as it is, frozen; undefined for a creation. */
+  /** The stored object, frozen; undefined for a creation. */
   readonly old: KubeObject | undefined;
   readonly user: User;
   readonly dryRun: boolean;
   readonly draft: TransactionDraft;
   readonly warnings: Set<string>;
-  /** Those of the request, as far as it gave any. */
+  /** The options of the request. */
   readonly options?: RequestOptions;
-  /** What the audit log is to say of the request. */
+  /** Adds an audit annotation. */
   readonly annotate?: Annotate | undefined;
 }
 
@@ -37,7 +37,7 @@ export type RequestOptions = Partial<Pick<WriteOptions, 'fieldManager' | 'fieldV
 
 export interface AdmissionPlugin {
   readonly name: string;
-  /** Whether it has anything to do with such requests; asked once for each combination. */
+  /** Whether the plugin handles such requests; called once for each combination. */
   handles(operation: Operation, resource: Resource, subresource: string): boolean;
   /** Changes the object in place. @throws ApiError */
   mutate?(request: AdmissionRequest): Promise<void> | void;
@@ -45,7 +45,7 @@ export interface AdmissionPlugin {
   validate?(request: AdmissionRequest): Promise<void> | void;
 }
 
-/** The plugins that have to do with a combination of operation and resource. */
+/** The plugins that handle a combination of operation, resource and subresource. */
 interface HandlingPlugins {
   readonly mutating: readonly AdmissionPlugin[];
   readonly validating: readonly AdmissionPlugin[];
@@ -53,7 +53,7 @@ interface HandlingPlugins {
 
 export class AdmissionChain {
   readonly #plugins: readonly AdmissionPlugin[];
-  /** Custom resources come and go, and this with them. */
+  /** Weak: custom resources come and go. */
   readonly #concerned = new WeakMap<Resource, Map<string, HandlingPlugins>>();
 
   constructor(plugins: readonly AdmissionPlugin[]) {
@@ -63,7 +63,7 @@ export class AdmissionChain {
   async mutate(request: AdmissionRequest): Promise<void> {
     for (const plugin of this.#for(request).mutating) {
       const done = plugin.mutate?.(request);
-      // Most have nothing to wait for.
+      // Most plugins are synchronous.
       if (done !== undefined) await done;
     }
   }

@@ -1,5 +1,5 @@
 /**
- * What others have a say in: webhooks and policies. As long as nobody configured any, a write pays for it with a look at a boolean.
+ * Dynamic admission control: webhooks and admission policies. Without any configured, a write costs one check of a boolean.
  */
 import { admissionGroup } from '../../api/kinds/admissionregistration/admission-kind.ts';
 import { mutatingAdmissionPolicyKind } from '../../api/kinds/admissionregistration/mutating-policies.ts';
@@ -9,6 +9,7 @@ import { mutatingWebhookConfigurationKind, validatingWebhookConfigurationKind } 
 import type { MutatingWebhook, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding, ValidatingWebhook } from '../../api/generated/types.ts';
 import { apiVersionOf, type Kind } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
+import type { Stored } from '../../api/stored.ts';
 import type { Store } from '../../store/contract.ts';
 import type { World } from '../../world/world.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
@@ -37,7 +38,7 @@ export interface DynamicAdmissionContext {
   readonly store: Store;
   readonly world: World;
   readonly resources: Resources;
-  /** Absent: there is no network, and webhooks fail. */
+  /** Absent: there is no network, and calls of webhooks fail. */
   readonly caller: WebhookCaller | undefined;
   readonly authorizer: Authorizer | undefined;
 }
@@ -50,7 +51,7 @@ export class DynamicAdmission {
   readonly #followed: Pick<StoreInformer<KubeObject>, 'start' | 'stop'>[] = [];
   readonly #webhooks: WebhookContext;
   readonly #lookups: PolicyContext;
-  /** Undefined once everything that was configured at the start is known. */
+  /** Undefined once all configurations that were stored at the start are read. */
   loading: Promise<void> | undefined;
 
   constructor({ store, world, resources, caller, authorizer }: DynamicAdmissionContext) {
@@ -70,16 +71,16 @@ export class DynamicAdmission {
   }
 
   #follow({ store, resources }: Pick<DynamicAdmissionContext, 'store' | 'resources'>): void {
-    const follow = <T extends KubeObject>(kind: Kind<T>, changed: (objects: readonly T[]) => void): void => {
+    const follow = <T extends KubeObject>(kind: Kind<T>, changed: (objects: readonly Stored<T>[]) => void): void => {
       const resource = resources.find(apiVersionOf(kind), kind.plural);
       if (resource !== undefined) this.#followed.push(new StoreInformer(store, resource, changed));
     };
     const pair = <P extends KubeObject, B extends KubeObject>(
       kinds: readonly [Kind<P>, Kind<B>],
-      rebuild: (policies: readonly P[], bindings: readonly B[]) => void,
+      rebuild: (policies: readonly Stored<P>[], bindings: readonly Stored<B>[]) => void,
     ) => {
-      let policies: readonly P[] = [];
-      let bindings: readonly B[] = [];
+      let policies: readonly Stored<P>[] = [];
+      let bindings: readonly Stored<B>[] = [];
       follow(kinds[0], (all) => rebuild((policies = all), bindings));
       follow(kinds[1], (all) => rebuild(policies, (bindings = all)));
     };
@@ -97,7 +98,7 @@ export class DynamicAdmission {
     for (const one of this.#followed) one.stop();
   }
 
-  /** `before`: those that change objects before webhooks do; they have another look once a webhook has changed something. */
+  /** `before`: the plugins in front of the webhooks; they run again after a webhook has changed the object. */
   mutating(before: readonly AdmissionPlugin[]): AdmissionPlugin {
     const earlier = new AdmissionChain(before);
     return {
@@ -140,13 +141,13 @@ export class DynamicAdmission {
   }
 }
 
-/** Whether anybody wants to see such requests at all. */
+/** Whether any rule matches such requests. */
 function concerns(
   { operation, resource, subresource }: AdmissionRequest,
-  ...books: readonly { matching(asked: MatchAttributes): readonly unknown[] }[]
+  ...indexes: readonly { matching(attributes: MatchAttributes): readonly unknown[] }[]
 ): boolean {
-  return books.some((book) => book.matching({ operation: operationOf[operation], resource, subresource }).length > 0);
+  return indexes.some((index) => index.matching({ operation: operationOf[operation], resource, subresource }).length > 0);
 }
 
-/** Nobody has a say in who has a say: whoever locks everybody out must be able to undo it. */
+/** Webhooks and policies never see writes of webhook configurations and policies: an admin must be able to undo a wrong one. */
 const handles: AdmissionPlugin['handles'] = (_, { kind }) => kind.group !== admissionGroup;

@@ -26,11 +26,11 @@ export interface AdmissionContext {
   readonly world: World;
   readonly network: ServiceNetwork;
   readonly access: AccessRules | undefined;
-  /** Absent: nobody has a say beside the server. */
+  /** Absent: no webhooks and policies. */
   readonly dynamic?: DynamicAdmission;
 }
 
-/** The plugins of a Kubernetes API server that clients see, in its order: quotas come last, when nothing changes any more. */
+/** The plugins in kube-apiserver's order (pkg/kubeapiserver/options/plugins.go): ResourceQuota comes last, after all mutations. */
 export function orderedPlugins(resources: Resources, deps: AdmissionContext): AdmissionChain {
   const reader = new ClusterReader(deps.store);
   const early = [

@@ -5,6 +5,7 @@ import type { Kind } from '../../api/kind.ts';
 import { cleanupFinalizer } from '../../api/kinds/apiextensions/custom-resource-definition.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { ApiError } from '../../api/status.ts';
+import type { Stored } from '../../api/stored.ts';
 import { type Change, prefixEnd, type Store, type Watch } from '../../store/contract.ts';
 import type { World } from '../../world/world.ts';
 import type { Api, User } from '../api.ts';
@@ -22,17 +23,17 @@ export interface CustomResourcesOptions {
 }
 
 interface Form {
-  /** Names and specification: as long as they stay, so do the kinds. */
+  /** Names and generation of the spec: the kinds are made again only if they change. */
   readonly shape: string;
   readonly terminating: boolean;
 }
 
-const formOf = (definition: CustomResourceDefinition): Form => ({
-  shape: `${definition.metadata.uid ?? ''} ${definition.metadata.generation ?? 0} ${JSON.stringify(definition.status.acceptedNames)}`,
+const formOf = (definition: Stored<CustomResourceDefinition>): Form => ({
+  shape: `${definition.metadata.uid} ${definition.metadata.generation ?? 0} ${JSON.stringify(definition.status.acceptedNames)}`,
   terminating: isTrue(definition, 'Terminating'),
 });
 
-/** The server itself. */
+/** The user as which the server writes statuses and deletes objects. */
 const apiserver: User = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] };
 
 const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
@@ -40,18 +41,18 @@ const PAGE = 500;
 const RETRY_MS = 1_000;
 
 /**
- * Definitions, and what follows from them.
+ * CustomResourceDefinitions: their status, the kinds they define, and their deletion (upstream: apiextensions-apiserver).
  *
- * Expected flow: a definition is stored → its names are accepted or not, which its status tells → once that is stored, its kinds are served, before
- * any watcher hears of it. A definition that is deleted stays until the last of its objects has gone.
+ * Expected flow: a definition is stored → its status says whether its names are accepted → once the status is stored, its kinds are served, before
+ * any watcher sees it. A deleted definition stays until its last object is gone.
  *
- * Guarantees: a definition that says Established is served; what is decided here is decided again after a crash.
+ * Guarantees: an Established definition is served. Every step follows from the stored definition alone, so a crash loses nothing.
  */
 export class CustomResources {
   readonly #options: CustomResourcesOptions;
   readonly #definitions = new Map<string, CustomResourceDefinition>();
   readonly #kinds = new Map<string, CustomKinds>();
-  /** What of each definition its kinds were made of. */
+  /** From which form of its definition each kind was made. */
   readonly #forms = new Map<string, Form>();
   readonly #resource: Resource;
   readonly #pending = new Set<string>();
@@ -60,7 +61,7 @@ export class CustomResources {
   #objects = new Map<string, Watch>();
   #stopped = false;
   #listed: { readonly generation: number; readonly kinds: readonly Kind[] } | undefined;
-  /** Undefined once everything that was there at the start is served. */
+  /** Undefined once all definitions that were stored at the start are served. */
   loading: Promise<void> | undefined;
 
   constructor(options: CustomResourcesOptions) {
@@ -77,7 +78,7 @@ export class CustomResources {
     for (const watch of this.#objects.values()) watch.stop();
   }
 
-  /** Every kind that is served because of a definition: the same list until it changes. */
+  /** All kinds that definitions define: the same array until they change. */
   kinds(): readonly Kind[] {
     if (this.#listed?.generation !== this.#options.resources.generation) {
       this.#listed = { generation: this.#options.resources.generation, kinds: [...this.#kinds.values()].flatMap(({ served }) => served) };
@@ -91,9 +92,9 @@ export class CustomResources {
     const revision = store.revision();
     for (let from = prefix; ; ) {
       const { entries, remaining } = await store.range({ from, to: prefixEnd(prefix), revision, limit: PAGE });
-      // Rules of definitions are checked as soon as they are served.
+      // The CEL rules of a definition are checked as soon as it is served.
       if (entries.length > 0) await loadCel();
-      for (const entry of entries) this.#observe(revisionOf(this.#resource, entry).object as CustomResourceDefinition);
+      for (const entry of entries) this.#observe(revisionOf(this.#resource, entry).object as Stored<CustomResourceDefinition>);
       const last = entries.at(-1);
       if (remaining === 0 || last === undefined) break;
       from = `${last.key}\0`;
@@ -104,28 +105,28 @@ export class CustomResources {
 
   #changed(changes: readonly Change[]): void {
     for (const { entry, previous, key } of changes) {
-      if (entry !== undefined) this.#observe(revisionOf(this.#resource, entry).object as CustomResourceDefinition);
+      if (entry !== undefined) this.#observe(revisionOf(this.#resource, entry).object as Stored<CustomResourceDefinition>);
       else if (previous !== undefined) this.#forget(key.slice(this.#resource.prefix.length));
     }
   }
 
-  #observe(definition: CustomResourceDefinition): void {
-    const name = definition.metadata.name ?? '';
+  #observe(definition: Stored<CustomResourceDefinition>): void {
+    const name = definition.metadata.name;
     this.#definitions.set(name, definition);
     if (isTrue(definition, 'Established')) this.#serve(name, definition);
     this.#enqueue(name);
   }
 
-  #serve(name: string, definition: CustomResourceDefinition): void {
+  #serve(name: string, definition: Stored<CustomResourceDefinition>): void {
     const form = formOf(definition);
     const old = this.#forms.get(name);
     if (old !== undefined && old.shape === form.shape && old.terminating === form.terminating) return;
     this.#forms.set(name, form);
     const { base, served } = customKinds(definition);
     const { terminating } = form;
-    // As Kubernetes: watches end, and begin anew with what is served then. Of what is being removed they tell to the end.
+    // As in Kubernetes, a changed definition ends the watches of its objects. A terminating one does not: its watchers see the deletions.
     if (old?.shape !== form.shape) this.#options.resources.redefined(name);
-    // What is being removed takes nothing new.
+    // A terminating definition accepts no new objects.
     const kinds = { base, served: terminating ? served.map((kind) => ({ ...kind, verbs: kind.verbs.filter((verb) => verb !== 'create') })) : served };
     this.#kinds.set(name, kinds);
     this.#options.resources.define(name, kinds);
@@ -140,7 +141,7 @@ export class CustomResources {
     this.#options.resources.define(name, undefined);
     this.#objects.get(name)?.stop();
     this.#objects.delete(name);
-    // Its names are free now.
+    // Its names may be accepted for another definition now.
     for (const [other, { spec }] of this.#definitions) if (spec.group === gone?.spec.group) this.#enqueue(other);
   }
 
@@ -151,7 +152,7 @@ export class CustomResources {
     this.#options.world.timers.soon(() => void this.#processPending());
   }
 
-  /** One at a time: names are given to whoever comes first. */
+  /** One definition at a time: the first one gets a name that two ask for. */
   async #processPending(): Promise<void> {
     for (const name of this.#pending) {
       if (this.#stopped) break;
@@ -159,10 +160,10 @@ export class CustomResources {
       try {
         await this.#sync(name);
       } catch (error) {
-        // Changed by somebody else, which wakes it again; or the store fails, and all writes with it.
+        // Another write changed the definition, and its watch event enqueues it again.
         if (error instanceof ApiError && (error.code === 404 || error.code === 409)) continue;
         if (this.#stopped) break;
-        this.#options.world.log.warn('a definition could not be settled', { name, error });
+        this.#options.world.log.warn('cannot sync a CustomResourceDefinition', { name, error });
         this.#options.world.timers.after(RETRY_MS, () => this.#enqueue(name));
       }
     }
@@ -176,7 +177,7 @@ export class CustomResources {
     const status = namingStatus(definition, this.#definitions.values(), this.#now());
     if (status === undefined) return;
     await this.#put(`${path}/${name}/status`, { ...definition, status });
-    // A name may have become free.
+    // A name that this definition gave up may be accepted for another.
     for (const [other, { spec }] of this.#definitions) if (other !== name && spec.group === definition.spec.group) this.#enqueue(other);
   }
 
@@ -184,7 +185,7 @@ export class CustomResources {
     return timestamp(this.#options.world.clock.now());
   }
 
-  /** Objects first, then the definition. */
+  /** Deletes the objects first, then removes the finalizer. */
   async #finalize(name: string, definition: CustomResourceDefinition): Promise<void> {
     if (!(definition.metadata.finalizers ?? []).includes(cleanupFinalizer)) return;
     if (conditionOf(definition, 'Terminating')?.reason !== 'InstanceDeletionInProgress') {
@@ -198,7 +199,7 @@ export class CustomResources {
     await this.#put(`${path}/${name}`, { ...definition, metadata: { ...definition.metadata, finalizers } });
   }
 
-  /** @returns whether any is left, which wakes the definition when it goes */
+  /** @returns whether any object is left; its removal enqueues the definition again */
   async #deleteObjects(name: string, kind: Kind): Promise<boolean> {
     const { store, resources } = this.#options;
     const resource = resources.require(`${kind.group}/${kind.version}`, kind.plural);
@@ -208,14 +209,14 @@ export class CustomResources {
       const { metadata } = revisionOf(resource, entry).object;
       if (metadata.deletionTimestamp !== undefined) continue;
       const inNamespace = kind.namespaced ? `namespaces/${metadata.namespace ?? ''}/` : '';
-      await this.#request('DELETE', `/apis/${kind.group}/${kind.version}/${inNamespace}${kind.plural}/${metadata.name ?? ''}`, undefined);
+      await this.#request('DELETE', `/apis/${kind.group}/${kind.version}/${inNamespace}${kind.plural}/${metadata.name}`, undefined);
     }
     const after = store.revision();
     const left = await store.range({ from: prefix, to: prefixEnd(prefix), limit: 1 });
     if (left.entries.length === 0) return false;
     this.#objects.get(name)?.stop();
-    const wake = () => this.#enqueue(name);
-    this.#objects.set(name, store.watch({ prefix, after }, { changes: wake, end: () => {} }));
+    const enqueue = () => this.#enqueue(name);
+    this.#objects.set(name, store.watch({ prefix, after }, { changes: enqueue, end: () => {} }));
     return true;
   }
 

@@ -1,4 +1,4 @@
-/** Which of the names that a definition asks for it gets, and what its status says of that. */
+/** The conditions NamesAccepted and Established (upstream: apiextensions-apiserver, controller/status/naming_controller.go). */
 import { approvalOf, isProtectedGroup } from '../../api/apiextensions/approval.ts';
 import {
   type CustomResourceDefinition,
@@ -10,7 +10,7 @@ import {
 } from '../../api/apiextensions/definition.ts';
 import { deepEqual } from '../../api/schema/index.ts';
 
-/** A definition's status as it should be, given the others; undefined: it is. `now`: as a timestamp. */
+/** The status that a definition should have beside the others; undefined: it has it. `now`: a timestamp. */
 export function namingStatus(definition: CustomResourceDefinition, others: Iterable<CustomResourceDefinition>, now: string): DefinitionStatus | undefined {
   const { names, accepted } = acceptNames(definition, others);
   let status: DefinitionStatus = { ...definition.status, acceptedNames: names };
@@ -72,7 +72,7 @@ const establishment = (accepted: DefinitionCondition): DefinitionCondition =>
 
 const approvalReasons = { approved: 'ApprovedAnnotation', bypassed: 'UnapprovedAnnotation', missing: 'MissingAnnotation', invalid: 'InvalidAnnotation' };
 
-/** Only of groups that belong to Kubernetes. */
+/** Groups that belong to Kubernetes need the annotation api-approved.kubernetes.io. */
 function approvalCondition({ metadata, spec }: CustomResourceDefinition): DefinitionCondition | undefined {
   if (!isProtectedGroup(spec.group)) return undefined;
   const { state, reason } = approvalOf(metadata.annotations ?? {});

@@ -3,7 +3,8 @@ import { decodeProtobuf } from '../../api/protobuf/index.ts';
 import { readYaml } from '../../api/yaml.ts';
 import type { RequestBody } from '../api.ts';
 import type { Body } from '../render/body.ts';
-import { renderResponse, type WholeResponse } from '../render/response.ts';
+import { renderResponse } from '../render/response.ts';
+import type { WholeResponse } from '../render/whole-response.ts';
 import type { RenderOptions } from '../render/response.ts';
 
 /** What a request's body says, whatever it is written in; undefined: nothing that can be read. */

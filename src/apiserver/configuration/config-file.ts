@@ -2,7 +2,7 @@ import { causeMessage, type FieldError, required } from '../../api/field-error.t
 import { isJsonObject, JsonNumber } from '../../api/json.ts';
 import { readYaml, YamlError } from '../../api/yaml.ts';
 
-/** A file of settings cannot be used; the message names the file and every field that is wrong. */
+/** A configuration file is not usable; the message names the file and every wrong field. */
 export class ConfigFileError extends Error {
   constructor(file: string, problems: readonly string[]) {
     super(`${file}: ${problems.join('; ')}`);
@@ -11,21 +11,21 @@ export class ConfigFileError extends Error {
 }
 
 export interface ConfigFile {
-  /** As messages name it. */
+  /** The name of the file in messages. */
   readonly name: string;
   readonly bytes: Uint8Array;
 }
 
-/** What was found wrong while a file was read. */
+/** The problems of a file. */
 class Findings {
   readonly errors: string[] = [];
-  /** What means nothing, and harms nobody. */
+  /** Fields without a meaning: they are ignored. */
   readonly warnings: string[] = [];
 }
 
 /**
- * Reads a file of settings as one of Kubernetes' kinds: `read` takes the fields it knows and says what is wrong with them; fields that
- * nobody took are warned of, since most of them are misspelt.
+ * Reads a configuration file as one of Kubernetes' kinds. `read` takes the fields it knows and reports what is wrong with them. All other
+ * fields cause a warning, since most of them are misspelt.
  * @throws ConfigFileError
  */
 export function readConfigFile<T>(file: ConfigFile, type: { apiVersion: string; kind: string }, read: (fields: ConfigFields) => T): Configured<T> {
@@ -129,7 +129,7 @@ export class ConfigFields {
     return (this.#value[name] ?? undefined) !== undefined;
   }
 
-  /** Whatever else is in it is somebody else's. */
+  /** The other fields of the object are not read. */
   ignoreRest(): void {
     for (const name of Object.keys(this.#value)) this.#known.add(name);
   }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Kind } from '../../api/kind.ts';
 import { decodeProtobuf } from '../../api/protobuf/index.ts';
-import type { PathAnswer, PathOptions, PathRequest } from './paths.ts';
+import type { PathAnswer, PathRequest } from './path-request.ts';
+import type { PathOptions } from './paths.ts';
 import { createPaths } from './paths.ts';
 
 const kind = (fields: Partial<Kind>): Kind =>

@@ -1,5 +1,5 @@
 import { textBody } from '../render/body.ts';
-import type { PathAnswer, PathRequest } from './paths.ts';
+import type { PathAnswer, PathRequest } from './path-request.ts';
 
 /** Something that must be so for the server to be well. */
 export interface HealthCheck {

@@ -1,7 +1,7 @@
 import { statusErrors } from '../../api/status.ts';
 import { jsonBody, textBody } from '../render/body.ts';
 import { negotiatePlain } from '../render/targets.ts';
-import type { PathAnswer, PathRequest } from './paths.ts';
+import type { PathAnswer, PathRequest } from './path-request.ts';
 
 /** The OpenAPI documents of the kinds served. Large, and asked for seldom: each is made when it is first wanted. */
 export interface OpenApiDocuments {

@@ -10,23 +10,9 @@ import { negotiatePlain } from '../render/targets.ts';
 import { aggregated, apiGroup, apiGroupList, apiGroups, apiResourceList, apiVersions, type DiscoveryDocument } from './documents.ts';
 import { answerHealth, type Health } from './health.ts';
 import { type OpenApiDocuments, OpenApiPaths } from './openapi.ts';
+import type { PathAnswer, PathRequest } from './path-request.ts';
 import { type DiscoveredVersion, discover } from './resources.ts';
 import { versionDocument } from './version.ts';
-
-/** A request for something that is no resource. */
-export interface PathRequest {
-  /** Percent-encoded as sent. */
-  readonly path: string;
-  readonly query: URLSearchParams;
-  header(name: string): string | undefined;
-}
-
-export interface PathAnswer {
-  readonly code: number;
-  /** Name and value in turn; names in lower case. */
-  readonly headers: readonly string[];
-  readonly body: Body;
-}
 
 export interface PathOptions {
   readonly kinds: readonly Kind[];

@@ -3,7 +3,7 @@ import { looksEncrypted } from './providers.ts';
 
 const page = 1_000;
 
-/** How many values are encrypted with which key, by what they begin with: 'k8s:enc:aescbc:v1:key1:'. None is decrypted. */
+/** The number of values by the key that encrypted them, told by their prefix: 'k8s:enc:aescbc:v1:key1:'. None is decrypted. */
 export async function countEncryptedValues(store: Store): Promise<ReadonlyMap<string, number>> {
   const found = new Map<string, number>();
   const revision = store.revision();

@@ -15,14 +15,14 @@ import {
 } from '../../store/contract.ts';
 import type { Transformer } from './transformer.ts';
 
-/** How the value of a key is kept; undefined: as it is. */
+/** The transformer of a key's value; undefined: the value is stored as it is. */
 export type TransformerOf = (key: string) => Transformer | undefined;
 
 /**
- * A store in which the values of some keys are encrypted, in front of one that knows nothing of it. Keys are not.
+ * A store that encrypts the values of some keys before it passes them to the inner store. The keys themselves are not encrypted.
  *
- * A revision is decrypted at most once, and not at all if it was written here: what the store behind hands out for it carries, in its memo, what
- * readers get. Values that cannot be decrypted fail whoever reads them, by name, and nobody else.
+ * A revision is decrypted at most once, and not at all if this process wrote it: the memo of the inner store's entry holds the decrypted entry.
+ * A value that cannot be decrypted fails only the reads that include it, with its key in the message.
  */
 export class EncryptedStore implements Store {
   readonly #inner: Store;
@@ -46,7 +46,7 @@ export class EncryptedStore implements Store {
 
   async range(range: Range): Promise<RangeResult> {
     const result = await this.#inner.range(range);
-    // Of most ranges nothing is encrypted, and their entries are what they were.
+    // Most ranges hold no encrypted value.
     if (!result.entries.some(({ key }) => this.#transformerOf(key) !== undefined)) return result;
     return { ...result, entries: result.entries.map((entry) => this.#decrypt(entry)) };
   }
@@ -57,19 +57,19 @@ export class EncryptedStore implements Store {
     const watch = this.#inner.watch(options, {
       changes: (revision, changes) => {
         if (ended) return;
-        const opened = this.#decryptChanges(changes);
-        if (opened instanceof StoreError) {
+        const decrypted = this.#decryptChanges(changes);
+        if (decrypted instanceof StoreError) {
           ended = true;
           stop();
-          watcher.end(opened);
-        } else watcher.changes(revision, opened);
+          watcher.end(decrypted);
+        } else watcher.changes(revision, decrypted);
       },
       end: (cause) => {
         if (!ended) watcher.end(cause);
       },
     });
     stop = () => watch.stop();
-    // The first changes may have come before there was anything to stop.
+    // The inner store may deliver changes before `watch` returns.
     if (ended) stop();
     return watch;
   }
@@ -95,19 +95,19 @@ export class EncryptedStore implements Store {
   }
 
   #encrypt(write: Write): Write {
-    const envelope = write.type === 'put' ? this.#transformerOf(write.key) : undefined;
-    if (envelope === undefined || write.type !== 'put') return write;
-    return { ...write, value: envelope.transformToStorage(write.value, write.key), memo: new PlainWrite(write.value, write.memo) };
+    const transformer = write.type === 'put' ? this.#transformerOf(write.key) : undefined;
+    if (transformer === undefined || write.type !== 'put') return write;
+    return { ...write, value: transformer.transformToStorage(write.value, write.key), memo: new PlainWrite(write.value, write.memo) };
   }
 
   /** @throws StoreError */
   #decrypt(entry: Entry): Entry {
     if (entry.memo instanceof DecryptedEntry) return entry.memo;
-    const envelope = this.#transformerOf(entry.key);
-    if (envelope === undefined) return entry;
-    const opened = new DecryptedEntry(entry, entry.memo instanceof PlainWrite ? entry.memo : decryptValue(envelope, entry));
-    entry.memo = opened;
-    return opened;
+    const transformer = this.#transformerOf(entry.key);
+    if (transformer === undefined) return entry;
+    const decrypted = new DecryptedEntry(entry, entry.memo instanceof PlainWrite ? entry.memo : decryptValue(transformer, entry));
+    entry.memo = decrypted;
+    return decrypted;
   }
 
   #decryptChanges(changes: readonly Change[]): readonly Change[] | StoreError {
@@ -119,33 +119,33 @@ export class EncryptedStore implements Store {
     }
   }
 
-  /** The same for every watcher. */
+  /** All watchers share the decrypted change. */
   #decryptChange(change: Change): Change {
     if (change.memo instanceof DecryptedChange) return change.memo;
     if (this.#transformerOf(change.key) === undefined) return change;
     const { entry, previous } = change;
-    const opened = new DecryptedChange(change, entry && this.#decrypt(entry), previous && this.#decrypt(previous));
-    change.memo = opened;
-    return opened;
+    const decrypted = new DecryptedChange(change, entry && this.#decrypt(entry), previous && this.#decrypt(previous));
+    change.memo = decrypted;
+    return decrypted;
   }
 }
 
-/** A value that none of the providers can decrypt; in Kubernetes' words, with the key that is missing. */
+/** No provider can decrypt the value. In Kubernetes' words, with the name of the missing key. */
 export class UnreadableValue extends StoreError {
   constructor(key: string, cause: Error) {
     super('corrupt', `unable to transform key ${JSON.stringify(key)}: ${cause.message}`, { cause });
   }
 }
 
-function decryptValue(envelope: Transformer, { key, value }: Entry): { plain: Uint8Array; stale: boolean; memo: unknown } {
+function decryptValue(transformer: Transformer, { key, value }: Entry): { plain: Uint8Array; stale: boolean; memo: unknown } {
   try {
-    return { ...envelope.transformFromStorage(value, key), memo: undefined };
+    return { ...transformer.transformFromStorage(value, key), memo: undefined };
   } catch (error) {
     throw new UnreadableValue(key, error as Error);
   }
 }
 
-/** What was written a moment ago, before it was encrypted. */
+/** The memo of a write: the value before it was encrypted. */
 class PlainWrite {
   readonly plain: Uint8Array;
   readonly stale = false;

@@ -2,7 +2,7 @@ import { invalid, omittedValue, required } from '../../api/field-error.ts';
 import { type ConfigFields, type ConfigFile, type Configured, readConfigFile } from '../configuration/config-file.ts';
 import { aesCbc, aesGcm, identity, type NamedKey, type EncryptionProvider } from './providers.ts';
 
-/** Which resources are kept by which providers, in the order of the file. */
+/** Which providers encrypt which resource, in the order of the file. */
 export interface EncryptionRule {
   readonly resource: GroupResource;
   readonly providers: readonly EncryptionProvider[];
@@ -69,7 +69,7 @@ const same = (a: GroupResource, b: GroupResource): boolean => a.group === b.grou
 
 const overlap = (resources: readonly GroupResource[]): boolean => resources.some((one) => resources.some((other) => !same(one, other) && covers(one, other)));
 
-/** What an earlier entry has for all of a group would never be reached by a later one. */
+/** A wildcard hides every later entry for the same group. */
 function reportMasked(fields: ConfigFields, rules: readonly EncryptionRule[]): void {
   const nameOf = ({ group, resource }: GroupResource): string => (group === '' && resource !== '*' ? resource : `${resource}.${group}`);
   rules.forEach(({ resource }, at) => {

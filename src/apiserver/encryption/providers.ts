@@ -1,12 +1,12 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
-/** One way of writing values, with one key. */
+/** An encryption provider (EncryptionConfiguration) with one of its keys. */
 export interface EncryptionProvider {
-  /** How its values begin: 'k8s:enc:aescbc:v1:key1:'; '' if they are written as they are. */
+  /** The prefix of its values: 'k8s:enc:aescbc:v1:key1:'; '' for identity. */
   readonly prefix: string;
-  /** `key`: where the value is kept; some providers bind the two together, so that values cannot be swapped. */
+  /** `key`: the store's key of the value. AES-GCM authenticates it, so that two values cannot be swapped. */
   encrypt(plain: Uint8Array, key: string): Uint8Array;
-  /** What `seal` was given, of what is behind the prefix. @throws Error */
+  /** `sealed`: the value without its prefix. @throws Error */
   decrypt(sealed: Uint8Array, key: string): Uint8Array;
 }
 
@@ -20,7 +20,7 @@ const ivBytes = 16;
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** In a buffer of their own: the store keeps them, and a slice would keep the whole pool that it comes from. */
+/** In a buffer of its own: the store keeps the bytes, and a slice would keep the whole pool. */
 export function joined(parts: readonly Uint8Array[]): Uint8Array {
   const whole = Buffer.allocUnsafeSlow(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
@@ -55,7 +55,7 @@ export function aesCbc({ name, secret }: NamedKey): EncryptionProvider {
   };
 }
 
-/** AES-GCM with a random nonce in front, bound to the place where the value is kept: Kubernetes' `aesgcm`. */
+/** AES-GCM with a random nonce in front and the store's key as additional data: Kubernetes' `aesgcm`. */
 export function aesGcm({ name, secret }: NamedKey): EncryptionProvider {
   const algorithm = `aes-${secret.length * 8}-gcm` as 'aes-256-gcm';
   return {
@@ -83,7 +83,7 @@ const encryptedPrefix = Buffer.from('k8s:enc:');
 
 export const looksEncrypted = (value: Uint8Array): boolean => startsWith(value, encryptedPrefix);
 
-/** Values as they are: Kubernetes' `identity`. */
+/** Values that are not encrypted: Kubernetes' `identity`. */
 export const identity: EncryptionProvider = {
   prefix: '',
   encrypt: (plain) => plain,

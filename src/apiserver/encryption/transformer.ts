@@ -2,7 +2,7 @@ import { identity, joined, type EncryptionProvider, startsWith } from './provide
 
 export interface DecryptedValue {
   readonly plain: Uint8Array;
-  /** It would be written differently today: by another provider, or with another key. */
+  /** Another provider or another key would encrypt it today. */
   readonly stale: boolean;
 }
 
@@ -13,7 +13,7 @@ interface Prefixed {
 
 const prefixed = (provider: EncryptionProvider): Prefixed => ({ provider, prefix: Buffer.from(provider.prefix) });
 
-/** How the values of one resource are kept: the first provider writes, all of them read. */
+/** The providers of one resource: the first one encrypts, all of them decrypt (upstream: value.PrefixTransformers). */
 export class Transformer {
   readonly #writer: Prefixed;
   readonly #readers: readonly Prefixed[];
@@ -28,7 +28,7 @@ export class Transformer {
     return prefix.length === 0 ? provider.encrypt(plain, key) : joined([prefix, provider.encrypt(plain, key)]);
   }
 
-  /** @throws Error that says which key is missing, or why none of those that are there will do */
+  /** @throws Error that names the missing key, or says why no provider can decrypt the value */
   transformFromStorage(value: Uint8Array, key: string): DecryptedValue {
     let refused: unknown;
     for (const [at, { provider, prefix }] of this.#readers.entries()) {
@@ -36,7 +36,7 @@ export class Transformer {
       try {
         return { plain: provider.decrypt(value.subarray(prefix.length), key), stale: at > 0 };
       } catch (error) {
-        // Two providers may use one name for two keys; and where values may be as they are, this one may not be.
+        // Two providers may have keys of the same name, and `identity` matches every value: the next provider is tried.
         if (provider === identity && this.#readers.length > 1) continue;
         refused ??= provider === identity ? new Error(`${(error as Error).message}: ${describe(value)}`) : error;
       }
@@ -45,7 +45,7 @@ export class Transformer {
   }
 }
 
-/** What is needed to read a value, by the name that it carries. */
+/** The provider and key that the value's prefix names. */
 function describe(value: Uint8Array): string {
   const head = /^k8s:enc:([^:]{1,64}):v\d+:([^:]{1,256}):/.exec(Buffer.from(value.subarray(0, 400)).toString('latin1'));
   if (head === null) return 'it is not encrypted, and no provider is "identity"';

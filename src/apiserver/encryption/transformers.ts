@@ -6,22 +6,22 @@ import type { EncryptionRule, GroupResource } from './encryption-configuration.t
 const root = '/registry/';
 
 /**
- * Which envelope the values of a key have: that of its resource, else that of its group ('*.apps'), else that of everything ('*.*').
- * What is no resource (allocated addresses, epochs of leases) is never encrypted.
+ * The transformer of a key: that of its resource, else that of its group ('*.apps'), else that of all resources ('*.*').
+ * Side records (allocated addresses, epochs of Leases) are never encrypted.
  */
 export function transformersOf(rules: readonly EncryptionRule[], kinds: readonly Kind[]): TransformerOf {
   const byResource = transformersByResource(rules);
   const resources = new Map(kinds.map(({ storage, group, plural }) => [storage.resource, { group, resource: plural }]));
-  // Both kinds of events are kept as those of the core group.
+  // Events of both groups are stored as events of the core group.
   resources.set('events', { group: '', resource: 'events' });
-  const known = new Map<string, Transformer | undefined>();
+  const cached = new Map<string, Transformer | undefined>();
   return (key) => {
     const path = pathOf(key, resources);
     if (path === undefined) return undefined;
-    if (known.has(path)) return known.get(path);
-    const envelope = choose(byResource, resources.get(path) ?? customResource(path));
-    known.set(path, envelope);
-    return envelope;
+    if (cached.has(path)) return cached.get(path);
+    const transformer = choose(byResource, resources.get(path) ?? customResource(path));
+    cached.set(path, transformer);
+    return transformer;
   };
 }
 
@@ -37,8 +37,8 @@ function transformersByResource(rules: readonly EncryptionRule[]): ReadonlyMap<s
 
 const nameOf = ({ group, resource }: GroupResource): string => `${resource}.${group}`;
 
-function choose(envelopes: ReadonlyMap<string, Transformer>, { group, resource }: GroupResource): Transformer | undefined {
-  return envelopes.get(`${resource}.${group}`) ?? envelopes.get(`*.${group}`) ?? envelopes.get('*.*');
+function choose(transformers: ReadonlyMap<string, Transformer>, { group, resource }: GroupResource): Transformer | undefined {
+  return transformers.get(`${resource}.${group}`) ?? transformers.get(`*.${group}`) ?? transformers.get('*.*');
 }
 
 /** 'secrets', 'apps/deployments', 'example.com/widgets'; undefined: not of a resource. */

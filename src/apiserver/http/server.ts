@@ -8,7 +8,7 @@ import type { Api } from '../api.ts';
 import type { Auditor } from '../audit/auditor.ts';
 import type { Authenticator } from '../authentication/authenticator.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
-import type { PathAnswer, PathRequest } from '../discovery/paths.ts';
+import type { PathAnswer, PathRequest } from '../discovery/path-request.ts';
 import { discover } from '../discovery/resources.ts';
 import { answerMalformedRequest } from './malformed-request.ts';
 import { Connections } from './connections.ts';

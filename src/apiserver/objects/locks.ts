@@ -1,11 +1,11 @@
 import type { Timers } from '../../world/world.ts';
 
-/** Waiting longer than this for a turn is pointless: the transaction's compares decide anyway. */
-const PATIENCE_MS = 1_000;
+/** Waiting longer for a lock is pointless: the transaction's compares decide anyway. */
+const LOCK_TIMEOUT_MS = 1_000;
 
 /**
- * Turns at keys that many requests of this process want to rewrite at once (a quota). Correctness comes from the compares
- * of transactions; turns only keep requests from losing the same race over and over.
+ * Locks for keys that many requests of this process rewrite at once (a ResourceQuota). Correctness comes from the compares
+ * of transactions; locks only keep requests from losing the same race again and again.
  */
 export class KeyLocks {
   readonly #queues = new Map<string, (() => void)[]>();
@@ -15,7 +15,7 @@ export class KeyLocks {
     this.#timers = timers;
   }
 
-  /** @returns what ends the turn; calling it twice is harmless */
+  /** @returns the function that releases the lock; calling it twice is harmless */
   async acquire(key: string): Promise<() => void> {
     const queue = this.#queues.get(key);
     if (queue === undefined) this.#queues.set(key, []);
@@ -27,14 +27,14 @@ export class KeyLocks {
     };
   }
 
-  /** @returns false: it took too long, go without */
+  /** @returns false: the wait took too long, and the caller goes on without the lock */
   #wait(queue: (() => void)[]): Promise<boolean> {
     return new Promise((resolve) => {
       const granted = (): void => {
         cancel();
         resolve(true);
       };
-      const cancel = this.#timers.after(PATIENCE_MS, () => {
+      const cancel = this.#timers.after(LOCK_TIMEOUT_MS, () => {
         const at = queue.indexOf(granted);
         if (at < 0) return;
         queue.splice(at, 1);

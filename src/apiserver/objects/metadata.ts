@@ -1,4 +1,4 @@
-/** What the server does to an object's metadata, whatever its kind. */
+/** The metadata that the API server sets or keeps, for objects of all kinds. */
 import type { OwnerReference } from '../../api/generated/types.ts';
 import type { Kind } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
@@ -6,17 +6,17 @@ import { deepEqual } from '../../api/schema/index.ts';
 import { statusErrors } from '../../api/status.ts';
 import type { Clock, Random } from '../../world/world.ts';
 
-/** The second that was printed last: of many writes in one second only the first pays for it. */
+/** The timestamp of the last second: of many writes in one second only the first formats it. */
 let lastSecond = { second: Number.NaN, text: '' };
 
-/** A moment as Kubernetes prints it: whole seconds, UTC. */
+/** A time as Kubernetes prints it: whole seconds, UTC. */
 export function timestamp(ms: number): string {
   const second = Math.floor(ms / 1000);
   if (second !== lastSecond.second) lastSecond = { second, text: `${new Date(second * 1000).toISOString().slice(0, 19)}Z` };
   return lastSecond.text;
 }
 
-/** An object without a namespace gets that of the request; another one is an error, and cluster-scoped kinds have none. */
+/** An object without a namespace gets the request's; a different one is an error. Cluster-scoped objects have none. */
 export function adoptNamespace({ metadata }: KubeObject, kind: Kind, requested: string): void {
   const expected = kind.namespaced ? requested : '';
   const given = metadata.namespace ?? '';
@@ -26,14 +26,14 @@ export function adoptNamespace({ metadata }: KubeObject, kind: Kind, requested: 
   else throw statusErrors.badRequest('the namespace of the provided object does not match the namespace sent on the request');
 }
 
-/** An object that is put or patched under a name must carry it. */
+/** The object's name must be the one of the URL. */
 export function checkName({ metadata }: KubeObject, name: string): void {
   const given = metadata.name ?? '';
   if (given === '') throw statusErrors.badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
   if (given !== name) throw statusErrors.badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
 }
 
-/** What only the server sets is not taken from the client. */
+/** Fields that only the server sets are not taken from the client. */
 export function wipeSystemFields({ metadata }: KubeObject): void {
   delete metadata.creationTimestamp;
   delete metadata.uid;
@@ -55,14 +55,14 @@ export function generateName(base: string, random: Random): string {
   return base.slice(0, MAX_GENERATED_BASE) + randomSuffix(random);
 }
 
-/** Five characters without vowels and look-alikes, so that they spell nothing and are read rightly. */
+/** Five characters without vowels and look-alikes (upstream: util/rand). */
 export function randomSuffix(random: Random): string {
   let suffix = '';
   for (let i = 0; i < RANDOM_LENGTH; i++) suffix += NAME_ALPHABET.charAt(Math.floor(random.float() * NAME_ALPHABET.length));
   return suffix;
 }
 
-/** Identical owner references count once. @returns warnings */
+/** Removes repeated owner references. @returns warnings */
 export function dedupeOwners({ metadata }: KubeObject, when: 'given' | 'admitted'): string[] {
   const references = metadata.ownerReferences;
   if (references === undefined || references.length < 2) return [];
@@ -80,7 +80,7 @@ export function dedupeOwners({ metadata }: KubeObject, when: 'given' | 'admitted
   ];
 }
 
-/** What an update may not touch keeps the value it had. */
+/** Fields that an update may not change keep their values. */
 export function keepSystemFields({ metadata }: KubeObject, { metadata: old }: KubeObject): void {
   if ((metadata.uid ?? '') === '' && old.uid !== undefined) metadata.uid = old.uid;
   if (old.creationTimestamp !== undefined) metadata.creationTimestamp = old.creationTimestamp;
@@ -93,7 +93,7 @@ export function keepGeneration({ metadata }: KubeObject, { metadata: old }: Kube
   else metadata.generation = old.generation;
 }
 
-/** The generation counts what a controller has to act on: all but metadata and status. */
+/** The generation counts changes of everything but metadata and status. */
 export function growGeneration(kind: Kind, object: KubeObject, old: KubeObject): void {
   if (!kind.hasGeneration || object.metadata.generation !== old.metadata.generation) return;
   if (desiredEqual(object, old) && kind.generationAlsoGrows?.(object, old) !== true) return;

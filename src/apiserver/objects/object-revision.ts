@@ -1,9 +1,10 @@
 /**
- * One revision of one object, decoded at most once and never encoded twice. What is in the store is the object's JSON
- * without its resourceVersion, which is the revision that the store gave it: the wire form is those bytes with the
- * version spliced in right behind `"metadata":{`, where every stored object begins alike (`Resource.header`).
+ * One revision of one object, decoded at most once and never encoded twice. The store holds the object's JSON
+ * without its resourceVersion, which is the revision that the store assigns. The wire form is those bytes with the
+ * version spliced in right behind `"metadata":{`; all objects of a resource begin with the same bytes (`Resource.header`).
  */
 import type { KubeObject } from '../../api/object.ts';
+import type { Stored } from '../../api/stored.ts';
 import { deepEqual, deepFreeze } from '../../api/schema/index.ts';
 import type { Entry } from '../../store/contract.ts';
 import type { Splice, ObjectRevision } from '../api.ts';
@@ -13,20 +14,20 @@ export class StoredRevision implements ObjectRevision, Splice {
   readonly revision: number;
   readonly bytes: Uint8Array;
   readonly #resource: Resource;
-  #object: KubeObject | undefined;
+  #object: Stored | undefined;
   #sealed = false;
   #views: Map<Resource, ObjectRevision> | undefined;
 
-  /** `object`: what the bytes say, if somebody knows it already; it is not to be changed any more. Revision 0: none yet (dry run). */
+  /** `object`: the decoded bytes, if the caller has them; it must not change any more. Revision 0: a dry run. */
   constructor(resource: Resource, bytes: Uint8Array, written: { readonly revision: number; readonly object?: KubeObject | undefined }) {
     this.#resource = resource;
     this.bytes = bytes;
     this.revision = written.revision;
-    this.#object = written.object;
+    this.#object = written.object as Stored | undefined;
   }
 
-  get object(): KubeObject {
-    const object = (this.#object ??= JSON.parse(textOf(this.bytes)) as KubeObject);
+  get object(): Stored {
+    const object = (this.#object ??= JSON.parse(textOf(this.bytes)) as Stored);
     if (!this.#sealed) {
       this.#sealed = true;
       if (this.revision > 0) object.metadata.resourceVersion = String(this.revision);
@@ -54,20 +55,20 @@ export class StoredRevision implements ObjectRevision, Splice {
     return this.revision === 0 ? undefined : this;
   }
 
-  /** Nobody is likely to ask for this revision again: its bytes are enough to answer who does. */
+  /** Drops the decoded object. A later reader of this old revision decodes it again. */
   forget(): void {
     this.#object = undefined;
     this.#sealed = false;
     this.#views = undefined;
   }
 
-  /** The same object as it was when somebody removed it: its last state, with the revision of its removal. */
+  /** The last state of a removed object, with the revision of its removal. */
   removedAt(revision: number): StoredRevision {
     const object = this.#object === undefined ? undefined : { ...this.#object, metadata: { ...this.#object.metadata } };
     return new StoredRevision(this.#resource, this.bytes, { revision, object });
   }
 
-  /** The object as another kind shows it. */
+  /** The object in the version of another resource. */
   as(resource: Resource): ObjectRevision {
     if (resource === this.#resource) return this;
     this.#views ??= new Map();
@@ -84,7 +85,7 @@ class ConvertedRevision implements ObjectRevision {
   readonly revision: number;
   readonly #resource: Resource;
   readonly #stored: ObjectRevision;
-  #object: KubeObject | undefined;
+  #object: Stored | undefined;
   #json: Uint8Array | undefined;
 
   constructor(resource: Resource, stored: ObjectRevision) {
@@ -93,9 +94,9 @@ class ConvertedRevision implements ObjectRevision {
     this.revision = stored.revision;
   }
 
-  get object(): KubeObject {
+  get object(): Stored {
     const convert = this.#resource.kind.storage.convert;
-    return (this.#object ??= convert === undefined ? this.#stored.object : deepFreeze(convert.fromStored(this.#stored.object)));
+    return (this.#object ??= convert === undefined ? this.#stored.object : (deepFreeze(convert.fromStored(this.#stored.object)) as Stored));
   }
 
   json(): Uint8Array {
@@ -111,7 +112,7 @@ export class WrittenObject {
   }
 }
 
-/** An entry of the store as an object of a resource; made once per entry, and kept in its memo. */
+/** The object of an entry, in the version of a resource. Made once per entry and kept in its memo. */
 export function revisionOf(resource: Resource, entry: Entry): ObjectRevision {
   const { memo } = entry;
   if (memo instanceof StoredRevision) return memo.as(resource);
@@ -121,7 +122,7 @@ export function revisionOf(resource: Resource, entry: Entry): ObjectRevision {
   return stored.as(resource);
 }
 
-/** A removed entry as watchers see it. */
+/** The last state of a removed entry, for watchers. */
 export function removedRevisionOf(resource: Resource, last: Entry, revision: number): ObjectRevision {
   revisionOf(resource.base, last);
   return (last.memo as StoredRevision).removedAt(revision).as(resource);
@@ -129,37 +130,37 @@ export function removedRevisionOf(resource: Resource, last: Entry, revision: num
 
 const utf8 = new TextEncoder();
 
-/** Frees what was decoded of an entry that has a successor. Whoever holds the object keeps it. */
+/** Frees the decoded object of an entry that has a successor. Callers that hold the object keep it. */
 export function forgetDecoded({ memo }: Entry): void {
   if (memo instanceof StoredRevision) memo.forget();
 }
 
 export interface EncodedObject {
-  /** In the form of the resource it is stored as, and no longer to be changed. */
+  /** In its storage version, frozen from now on. */
   readonly object: KubeObject;
   readonly bytes: Uint8Array;
 }
 
-/** What goes into the store for an object. Takes the object over: whoever made it must not touch it again. */
+/** The bytes that are stored for an object. Takes the object over: the caller must not change it again. */
 export function encode(resource: Resource, given: KubeObject): EncodedObject {
   const { base } = resource;
   const convert = resource.kind.storage.convert;
   const { kind: _kind, apiVersion: _version, metadata, ...rest } = convert === undefined || resource === base ? given : convert.toStored(given);
-  // Left out, not deleted: an object that lost a key is slow to print.
+  // Left out, not deleted: V8 serializes an object slowly after a delete.
   const { resourceVersion: _resourceVersion, selfLink: _selfLink, ...kept } = metadata;
   // Kind, version and metadata come first, in this order: `Resource.header` relies on it.
   const object: KubeObject = { kind: base.kind.kind, apiVersion: base.apiVersion, metadata: kept, ...rest };
-  // In a buffer of their own: the store keeps them, and a slice would keep the whole pool that it comes from.
+  // In a buffer of its own: the store keeps the bytes, and a slice would keep the whole pool.
   return { object, bytes: utf8.encode(JSON.stringify(object)) };
 }
 
-/** Whether an object that was encoded says the same as one that is stored, but for the version. */
+/** Whether an encoded object equals a stored one, apart from the resourceVersion. */
 export function equalsRevision({ object }: EncodedObject, { object: stored }: ObjectRevision): boolean {
   const { resourceVersion: _, ...metadata } = stored.metadata;
   return deepEqual(object, { ...stored, metadata });
 }
 
-/** An object that is answered but was not stored: of a dry run. */
+/** The object that a dry run answers with. */
 export function dryRunRevision(resource: Resource, encoded: EncodedObject, revision: number): ObjectRevision {
   return new StoredRevision(resource.base, encoded.bytes, { revision, object: encoded.object }).as(resource);
 }

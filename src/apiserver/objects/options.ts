@@ -1,6 +1,6 @@
 /** The options of a request, from its query or (deletions) its body, checked as Kubernetes checks them. */
 import { type FieldError, forbidden, invalid, notOneOf, notSupported, required } from '../../api/field-error.ts';
-import type { FieldValidation } from '../../api/schema/index.ts';
+import type { FieldValidation } from '../../api/decode-request.ts';
 import { statusErrors } from '../../api/status.ts';
 import { validateFieldManager } from '../../api/validation/metadata.ts';
 import { type FieldSelector, parseFieldSelector } from '../../api/selectors/field-selector.ts';
@@ -13,7 +13,7 @@ export interface WriteOptions {
 }
 
 export interface ApplyOptions extends WriteOptions {
-  /** Take fields from others who have another value for them. */
+  /** Take fields from other managers in a conflict. */
   readonly force: boolean;
 }
 
@@ -49,7 +49,7 @@ function reject(kind: string, errors: readonly FieldError[]): void {
   if (errors.length > 0) throw statusErrors.invalid({ group: meta, kind }, '', errors);
 }
 
-/** `kind`: 'CreateOptions', 'UpdateOptions', 'PatchOptions'; `named`: as errors call it. */
+/** `kind`: 'CreateOptions', 'UpdateOptions', 'PatchOptions'; `named`: its name in errors. */
 export function parseWriteOptions(query: URLSearchParams, kind: string, named = kind): WriteOptions {
   if (query.size === 0) return plainWrite;
   const dryRun = query.getAll('dryRun');
@@ -77,7 +77,7 @@ const isFieldValidation = (text: string): text is FieldValidation | '' => text =
 
 const dryRunErrors = (values: readonly string[]): FieldError[] => (values.every((value) => value === 'All') ? [] : [notSupported('dryRun', values, ['All'])]);
 
-/** The fields of DeleteOptions as they arrive, whether in a body or in a query. */
+/** The fields of DeleteOptions from a body or a query, not checked. */
 export interface GivenDeleteOptions {
   readonly gracePeriodSeconds?: number | undefined;
   readonly propagationPolicy?: string | undefined;
@@ -205,8 +205,8 @@ function integerParameter(query: URLSearchParams, name: string): number | undefi
 }
 
 /**
- * A resourceVersion as the revision it stands for: 0 for none and for "0".
- * @throws ApiError 400 if it is no number
+ * The revision of a resourceVersion: 0 for none and for "0".
+ * @throws ApiError 400 if it is not a number
  */
 export function parseRevision(text: string): number {
   if (text === '' || text === '0') return 0;

@@ -3,16 +3,16 @@ import type { MetadataRules } from '../../api/validation/metadata.ts';
 import { metadataRulesOf } from '../../api/validation/strategy.ts';
 import type { Cancel } from '../../world/world.ts';
 
-/** A served kind, with what follows from it computed once. */
+/** A served kind, with its derived facts computed once. */
 export interface Resource {
   readonly kind: Kind;
   readonly apiVersion: string;
-  /** '/registry/pods/', '/registry/apps/deployments/': all of its objects live below. */
+  /** The prefix of its keys: '/registry/pods/', '/registry/apps/deployments/'. */
   readonly prefix: string;
-  /** How the stored JSON of every object begins: `{"kind":"Pod","apiVersion":"v1","metadata":{`. */
+  /** The first bytes of every stored object: `{"kind":"Pod","apiVersion":"v1","metadata":{`. */
   readonly header: string;
   readonly metadataRules: MetadataRules;
-  /** The resource in whose form the objects are stored: itself, unless it is a second view of another's (events). */
+  /** The resource in whose version the objects are stored: itself, unless it is another version of the same objects (events). */
   readonly base: Resource;
 }
 
@@ -21,11 +21,11 @@ const ROOT = '/registry/';
 export const keyOf = (resource: Resource, namespace: string, name: string): string =>
   resource.kind.namespaced ? `${resource.prefix}${namespace}/${name}` : `${resource.prefix}${name}`;
 
-/** What a list or a watch of a namespace ('': of all) reads. */
+/** The prefix that a list or a watch of a namespace ('': of all) reads. */
 export const prefixOf = (resource: Resource, namespace: string): string =>
   resource.kind.namespaced && namespace !== '' ? `${resource.prefix}${namespace}/` : resource.prefix;
 
-/** The kinds this server knows, found by path or by what an object says it is. */
+/** The served kinds, by path and by apiVersion and kind. */
 export class Resources {
   readonly #byPath = new Map<string, Resource>();
   readonly #byKind = new Map<string, Resource>();
@@ -69,7 +69,7 @@ export class Resources {
     return this.#generation;
   }
 
-  /** Serves, from now on, kinds that were defined at run time, in the place of those that were under this name before. None: it serves none. */
+  /** Serves the kinds of the CustomResourceDefinition of this name instead of its earlier ones; undefined: no longer. */
   define(name: string, kinds: { readonly base: Kind; readonly served: readonly Kind[] } | undefined): void {
     for (const resource of this.#defined.get(name) ?? []) this.#drop(resource);
     this.#defined.delete(name);
@@ -81,7 +81,7 @@ export class Resources {
     for (const resource of resources) this.#add(resource);
   }
 
-  /** Calls once the objects of a resource are defined anew, or no longer. */
+  /** Calls once the definition of a resource changes or goes. */
   whenRedefined({ prefix }: Resource, call: () => void): Cancel {
     const calls = this.#whenRedefined.get(prefix) ?? new Set();
     this.#whenRedefined.set(prefix, calls.add(call));
@@ -91,7 +91,7 @@ export class Resources {
     };
   }
 
-  /** What was defined under this name takes another form: whoever follows its objects has to begin anew. */
+  /** The definition of this name changed: watches of its objects must end. */
   redefined(name: string): void {
     const [resource] = this.#defined.get(name) ?? [];
     if (resource === undefined) return;
@@ -109,7 +109,7 @@ export class Resources {
     return this.#byKind.get(`${apiVersion}/${kind}`);
   }
 
-  /** A kind that the code itself relies on. */
+  /** A kind that every server has. */
   require(apiVersion: string, plural: string): Resource {
     const found = this.find(apiVersion, plural);
     if (found === undefined) throw new Error(`the kind of ${apiVersion}/${plural} is not served`);

@@ -6,7 +6,7 @@ import { type LabelSelector, matchesLabels, selectsEverything } from '../../api/
 
 /** Which objects of a kind a list or a watch shows. */
 export interface Selection {
-  /** No object needs to be looked at. */
+  /** Every object matches. */
   readonly everything: boolean;
   matches(object: KubeObject): boolean;
 }
@@ -28,7 +28,7 @@ function readField(kind: Kind, object: KubeObject, field: string): string {
   return kind.selectableFields[field]?.(object) ?? '';
 }
 
-/** @throws ApiError 400 for a field that the kind does not offer */
+/** @throws ApiError 400 for a field that is not selectable */
 export function checkFields(kind: Kind, selector: FieldSelector): void {
   for (const { field } of selector) {
     if (field === 'metadata.name' || field === 'metadata.namespace' || Object.hasOwn(kind.selectableFields, field)) continue;

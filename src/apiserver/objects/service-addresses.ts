@@ -1,6 +1,6 @@
 /**
- * Cluster IPs and node ports: each one that is taken is a key of its own beside the services, written and removed in the
- * transactions that create, change and delete services. So no two services can ever have the same one, and none is lost.
+ * Cluster IPs and node ports: each allocated one is a key of its own beside the Services, written and removed in the
+ * transactions that create, change and delete Services. So no two Services have the same one, and none leaks.
  */
 import type { Service } from '../../api/generated/types.ts';
 import { prefixEnd, type Store } from '../../store/contract.ts';
@@ -10,15 +10,15 @@ import type { TransactionDraft } from './transaction.ts';
 const IPS = '/mooring/cluster-ips/';
 const PORTS = '/mooring/node-ports/';
 
-/** Random tries before all that is taken is read to find what is free. */
+/** Random tries before all allocations are read to find a free one. */
 const PROBES = 16;
 
-/** Numbers from which some are taken: addresses of a network by their position in it, or ports. */
+/** A range of numbers to allocate from: IPv4 addresses or ports. */
 export interface Pool {
   readonly prefix: string;
   readonly first: number;
   readonly last: number;
-  /** Numbers below are left to those who ask for one by name, as long as there are others. */
+  /** Lower numbers are reserved for static allocation as long as higher ones are free (upstream: ipallocator). */
   readonly firstDynamic: number;
   /** How a number is written: '10.96.0.1', '30080'. */
   readonly format: (number: number) => string;
@@ -73,7 +73,7 @@ const formatIp = (ip: number): string => [ip >>> 24, (ip >>> 16) & 255, (ip >>> 
 
 export type AllocationResult = { readonly type: 'taken'; readonly text: string } | { readonly type: 'refused'; readonly why: 'allocated' | 'outside' | 'full' };
 
-/** What a draft takes from a pool. Nobody else can take the same: the transaction requires that its key does not exist. */
+/** Allocates from a pool within a transaction, which requires that the key of the allocation does not exist: none is given out twice. */
 export class AddressAllocator {
   readonly #draft: TransactionDraft;
   readonly #store: Store;
@@ -121,7 +121,7 @@ function firstBetween(first: number, last: number, accept: (number: number) => b
 export const releaseIp = (draft: TransactionDraft, ip: string): void => draft.remove(IPS + ip);
 export const releasePort = (draft: TransactionDraft, port: number): void => draft.remove(`${PORTS}${port}`);
 
-/** Everything that a service holds. */
+/** Releases all IPs and ports of a Service. */
 export function releaseAddresses(draft: TransactionDraft, { spec }: Service): void {
   for (const ip of spec.clusterIPs ?? []) if (ip !== 'None' && ip !== '') releaseIp(draft, ip);
   for (const port of nodePortsOf(spec)) releasePort(draft, port);

@@ -1,6 +1,6 @@
 /**
- * How everything is written: a request is prepared (decoded, admitted, validated) against what it read, and what comes of
- * it is a draft: revisions that must still hold, and writes. One transaction makes it true, or a conflict starts the
+ * How everything is written: a request is prepared (decoded, admitted, validated) against the revisions that it read. The
+ * result is a draft: revisions that must still hold, and writes. One transaction commits it, or a conflict starts the
  * preparation again. Several objects, quotas and allocations go into one draft, and so into one transaction.
  */
 import { type Kind, qualifiedResource } from '../../api/kind.ts';
@@ -13,13 +13,13 @@ import type { KeyLocks } from './locks.ts';
 import type { Resource } from './resources.ts';
 import { type EncodedObject, revisionOf, WrittenObject } from './object-revision.ts';
 
-/** Tries before a write gives up: each lost race means that somebody else's write succeeded. */
+/** Attempts before a write gives up: each lost race means that another write succeeded. */
 const MAX_ATTEMPTS = 256;
 
 export class TransactionDraft {
   readonly #store: Store;
   readonly #locks: KeyLocks;
-  // A handful each: searching an array is cheaper than keeping a map.
+  // A handful each: searching an array is cheaper than a map.
   readonly #compares: Compare[] = [];
   readonly #writes: Write[] = [];
   #held: Map<string, () => void> | undefined;
@@ -29,19 +29,19 @@ export class TransactionDraft {
     this.#locks = locks;
   }
 
-  /** Waits for this process's other writers of a key that many rewrite. Keys are to be held in their order. */
+  /** Locks a key that many requests rewrite. Callers lock keys in sorted order. */
   async hold(key: string): Promise<void> {
     this.#held ??= new Map();
     if (!this.#held.has(key)) this.#held.set(key, await this.#locks.acquire(key));
   }
 
-  /** Nothing more comes of the draft: whoever waits may go on. */
+  /** Releases the locks: the draft is committed or given up. */
   release(): void {
     for (const end of this.#held?.values() ?? []) end();
     this.#held = undefined;
   }
 
-  /** Reads for a decision that must still hold when the draft commits. */
+  /** Reads a key whose revision must still be the same when the draft commits. */
   async read(key: string): Promise<Entry | undefined> {
     const entry = await this.#store.get(key);
     this.expect(key, entry?.modRevision ?? 0);
@@ -65,7 +65,7 @@ export class TransactionDraft {
     replace(this.#writes, { type: 'delete', key });
   }
 
-  /** What the draft would leave at a key; undefined: it does not write it, or removes it. */
+  /** The object that the draft writes to a key; undefined: it does not write it, or removes it. */
   pending(key: string): KubeObject | undefined {
     const write = this.#writes.find((one) => one.key === key);
     return write?.type === 'put' && write.memo instanceof WrittenObject ? write.memo.object : undefined;
@@ -91,7 +91,7 @@ function replace<T extends { readonly key: string }>(items: T[], item: T): void 
   else items[at] = item;
 }
 
-/** The outcome of a committed draft: what each key holds now. */
+/** The result of a committed draft. */
 export class CommittedWrite {
   readonly revision: number;
   readonly #writes: readonly Write[];
@@ -119,13 +119,13 @@ export interface WriteTarget {
   readonly name: string;
 }
 
-/** What a prepared write answers: at once (nothing to write, dry run), or from what was committed. */
+/** A prepared write has its answer at once (nothing to write, dry run) or needs the commit. */
 export type PreparedWrite<T> =
   | { readonly type: 'answer'; readonly answer: T }
   | {
       readonly type: 'commit';
       readonly answer: (committed: CommittedWrite) => T;
-      /** A key that somebody else wrote meanwhile and for which preparing again would change nothing. */
+      /** The error for a conflict on this key; undefined: the write is prepared again. */
       readonly conflict?: (key: string, found: Entry | undefined) => ApiError | undefined;
     };
 
@@ -143,7 +143,7 @@ export async function write<T>(target: WriteTarget, prepare: (draft: Transaction
   throw statusErrors.conflict(target.kind, target.name, 'too many other writes got in between; please try again');
 }
 
-/** @returns undefined if somebody else was faster, and trying again makes sense */
+/** @returns undefined if another write was faster, and another attempt makes sense */
 async function attemptWrite<T>(
   target: WriteTarget,
   draft: TransactionDraft,
@@ -164,9 +164,9 @@ async function attemptWrite<T>(
   return undefined;
 }
 
-/** A leader that was replaced must stop: the cause tells it apart from conflicts that are worth another try. */
+/** A deposed leader must stop: the cause tells this conflict apart from those that are worth a retry. */
 function deposed({ kind, name }: WriteTarget, fence: Fence, found: Entry | undefined): ApiError {
-  const now = found === undefined ? 'nobody holds the lease' : `the lease is at epoch ${found.modRevision}`;
+  const now = found === undefined ? 'the lease has no holder' : `the lease is at epoch ${found.modRevision}`;
   const message = `Operation cannot be fulfilled on ${qualifiedResource(kind)} "${name}": the writer no longer leads: it acquired lease ${fence.lease} at epoch ${fence.epoch}, but ${now}`;
   return new ApiError(409, 'Conflict', message, {
     ...statusErrors.conflict(kind, name, '').details,
@@ -182,7 +182,7 @@ async function transact(store: Store, transaction: Transaction): Promise<Transac
   }
 }
 
-/** What a client is told when the store cannot serve. */
+/** The client's error for a failure of the store. */
 export function storeFailure(error: unknown): unknown {
   if (!(error instanceof StoreError)) return error;
   switch (error.code) {

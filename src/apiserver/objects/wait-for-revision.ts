@@ -1,14 +1,15 @@
 import { statusErrors } from '../../api/status.ts';
-import type { Registry } from '../registry/registry.ts';
+import type { Store } from '../../store/contract.ts';
+import type { World } from '../../world/world.ts';
 
-/** How long a reader waits for a revision that it has heard of elsewhere and this server has not seen. */
-const PATIENCE_MS = 3_000;
+/** How long a read waits for a revision that the client got from another server (upstream: cacher, blockTimeout). */
+const BLOCK_TIMEOUT_MS = 3_000;
 
 /**
- * Returns once the store shows the revision or a later one (0: any).
- * @throws ApiError 504 if it does not within a few seconds
+ * Returns once the store is at the revision or a later one (0: any).
+ * @throws ApiError 504 after 3 seconds
  */
-export async function waitForRevision({ store, world }: Pick<Registry, 'store' | 'world'>, revision: number): Promise<void> {
+export async function waitForRevision({ store, world }: { readonly store: Store; readonly world: World }, revision: number): Promise<void> {
   if (revision <= store.revision()) return;
   await new Promise<void>((resolve) => {
     const finish = (): void => {
@@ -16,12 +17,12 @@ export async function waitForRevision({ store, world }: Pick<Registry, 'store' |
       watch.stop();
       resolve();
     };
-    const cancel = world.timers.after(PATIENCE_MS, finish);
+    const cancel = world.timers.after(BLOCK_TIMEOUT_MS, finish);
     const watch = store.watch(
       { prefix: '/', after: store.revision() },
       {
-        changes: (seen) => {
-          if (seen >= revision) world.timers.soon(finish);
+        changes: (current) => {
+          if (current >= revision) world.timers.soon(finish);
         },
         end: () => world.timers.soon(finish),
       },

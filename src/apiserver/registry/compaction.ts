@@ -1,4 +1,4 @@
-/** How much of the past the store keeps: enough for clients that were away for a moment, and never more than fits. */
+/** How much history the store keeps: enough to resume an interrupted watch, within bounds (etcd: auto-compaction). */
 import type { Store, StoreStats } from '../../store/contract.ts';
 import type { Cancel, World } from '../../world/world.ts';
 
@@ -6,7 +6,7 @@ export interface HistoryLimits {
   readonly maxAgeMs: number;
   readonly maxBytes: number;
   readonly maxRevisions: number;
-  /** Kept whatever the other limits say. */
+  /** Kept regardless of the other limits. */
   readonly minRevisions: number;
 }
 
@@ -20,7 +20,7 @@ interface Sample {
   readonly revision: number;
 }
 
-/** Compacts the store now and then, until it is cancelled. */
+/** Compacts the store every 10 seconds, until it is cancelled. */
 export function compactPeriodically(deps: { readonly store: Store; readonly world: World }, limits = defaultHistory): Cancel {
   const { store, world } = deps;
   let samples: readonly Sample[] = [{ at: world.clock.monotonic(), revision: store.revision() }];
@@ -48,7 +48,7 @@ export function compactPeriodically(deps: { readonly store: Store; readonly worl
   };
 }
 
-/** Pure. A store in which nothing happens adds nothing: since when it is at its revision is all that counts. */
+/** Pure. A store without writes adds no samples: only the time of its last revision counts. */
 export function addSample(samples: readonly Sample[], sample: Sample): readonly Sample[] {
   return samples.at(-1)?.revision === sample.revision ? samples : [...samples, sample];
 }
@@ -62,7 +62,7 @@ export interface CompactionSnapshot {
   readonly stats: Pick<StoreStats, 'historyRevisions' | 'historyBytes'>;
 }
 
-/** Pure: the revision to compact to; the compacted one if there is nothing to do. */
+/** Pure: the revision to compact to; the compacted one if nothing is due. */
 export function compactionTarget({ samples, now, revision, compacted, stats }: CompactionSnapshot, limits: HistoryLimits): number {
   const aged = samples.findLast((sample) => now - sample.at >= limits.maxAgeMs)?.revision ?? 0;
   const counted = revision - limits.maxRevisions;

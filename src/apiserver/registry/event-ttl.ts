@@ -1,4 +1,4 @@
-/** Events live for an hour after they were last written. The store knows no time, so the server keeps the order of their writes. */
+/** Events expire an hour after their last write (kube-apiserver: --event-ttl). The store has no TTL, so the server keeps the order of their writes. */
 import { prefixEnd, remove, type Store, StoreError } from '../../store/contract.ts';
 import type { Cancel, World } from '../../world/world.ts';
 import type { KubeObject } from '../../api/object.ts';
@@ -6,7 +6,7 @@ import type { Resource } from '../objects/resources.ts';
 
 const LIFETIME_MS = 60 * 60_000;
 const SWEEP_EVERY_MS = 60_000;
-/** Events that go in one transaction. */
+/** Events that one transaction removes. */
 const BATCH = 128;
 const PAGE = 1_000;
 
@@ -16,7 +16,7 @@ interface EventWrite {
   readonly at: number;
 }
 
-/** Removes events that are over, until it is cancelled. */
+/** Removes expired events, until it is cancelled. */
 export function expireEvents(deps: { readonly store: Store; readonly world: World }, events: Resource): Cancel {
   const expiry = new EventExpiry(deps, events);
   expiry.start();
@@ -27,7 +27,7 @@ class EventExpiry {
   readonly #store: Store;
   readonly #world: World;
   readonly #events: Resource;
-  /** In the order of their last writes: what is over stands at the front. */
+  /** In the order of their last writes: expired ones come first. */
   readonly #written = new Map<string, EventWrite>();
   #cancels: Cancel[] = [];
   #stopped = false;
@@ -40,7 +40,7 @@ class EventExpiry {
 
   start(): void {
     this.#follow(this.#store.revision());
-    // What is there already is read at the first sweep: none of it is missed before, and a server that starts has much else to do.
+    // Existing events are read at the first sweep: a starting server has more urgent work, and no expiry is due earlier.
     this.#schedule(async () => {
       await this.#readExisting();
       await this.#sweep();
@@ -53,7 +53,7 @@ class EventExpiry {
     this.#cancels = [];
   }
 
-  /** Whatever was last written before this process began to follow. */
+  /** Adds the events that were written before this process began to watch. */
   async #readExisting(): Promise<void> {
     const to = prefixEnd(this.#events.prefix);
     const found: [string, EventWrite][] = [];
@@ -94,14 +94,14 @@ class EventExpiry {
   }
 
   async #run(task: () => Promise<void>): Promise<void> {
-    // Only the watch is left to cancel: the timer has fired.
+    // The timer has fired: only the watch is left to cancel.
     this.#cancels = this.#cancels.slice(0, 1);
     try {
       await task();
       this.#schedule(() => this.#sweep());
     } catch (error) {
       if (error instanceof StoreError && error.code === 'closed') return;
-      this.#world.log.warn('cannot remove events that are over', { error: String(error) });
+      this.#world.log.warn('cannot remove expired events', { error: String(error) });
       this.#schedule(task);
     }
   }
@@ -125,7 +125,7 @@ class EventExpiry {
     return due;
   }
 
-  /** One that was written again meanwhile is not over: the watch has put it at the end of the line. */
+  /** An event that was written again meanwhile is kept: the watch has moved it to the end. */
   async #removeAll(due: readonly [string, EventWrite][]): Promise<void> {
     const compares = due.map(([key, { revision }]) => ({ key, modRevision: revision }));
     const result = await this.#store.transact({ compares, writes: due.map(([key]) => remove(key)) });
@@ -136,7 +136,7 @@ class EventExpiry {
   }
 }
 
-/** Read past the memo: nobody else asks for all events, and decoded they would stay in memory. */
+/** Decoded without the memo, which would keep all events in memory. */
 function creationOf(value: Uint8Array): number {
   const { metadata } = JSON.parse(Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString()) as KubeObject;
   return Date.parse(metadata.creationTimestamp ?? '') || 0;

@@ -1,9 +1,9 @@
 /**
- * Who owns which field, of the objects of the registry. Tracked are writes that name their manager, and all writes of
- * objects that are tracked already (docs/decisions/0009): others cost nothing here.
+ * managedFields of the registry's objects (upstream: fieldmanager). Tracked are writes that name their manager, and all writes of
+ * objects that are tracked already (docs/decisions/0009). Other writes cost nothing here.
  */
 import {
-  type ApplyScene,
+  type ApplyContext,
   type JsonMap,
   emptySet,
   resetFields,
@@ -26,8 +26,8 @@ import type { Resource, Resources } from '../objects/resources.ts';
 
 export const asJson = (object: KubeObject): JsonMap => object as unknown as JsonMap;
 
-/** `subresource`: through which the request writes. */
-export function applyContextOf(registry: Registry, resource: Resource, subresource: string): ApplyScene {
+/** `subresource`: the one that the request writes. */
+export function applyContextOf(registry: Registry, resource: Resource, subresource: string): ApplyContext {
   const { kind } = resource;
   return {
     kind,
@@ -39,8 +39,8 @@ export function applyContextOf(registry: Registry, resource: Resource, subresour
   };
 }
 
-/** Of the scale of an object, whatever object that is. */
-export function scaleApplyContextOf(registry: Registry): ApplyScene {
+/** For the /scale subresource of any kind. */
+export function scaleApplyContextOf(registry: Registry): ApplyContext {
   return {
     kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
     typing: { shape: (version) => (version === scaleVersion ? shapeOfKind({ type: 'Scale' }) : undefined), convert: (object) => object, ignored: emptySet },
@@ -53,7 +53,7 @@ export function scaleApplyContextOf(registry: Registry): ApplyScene {
 
 const blanks = new Map<string, JsonMap>();
 
-/** An object of which nothing is said, with what Kubernetes always prints. */
+/** An empty object with the fields that Kubernetes always prints. */
 function blankOf(type: string): JsonMap {
   let blank = blanks.get(type);
   if (blank === undefined) {
@@ -84,7 +84,7 @@ function typingOf(resources: Resources, resource: Resource, subresource: string)
 }
 
 export interface ManagedWrite {
-  /** What is to be stored; gets its managedFields. */
+  /** The object to store; its managedFields are set. */
   readonly object: KubeObject;
   /** undefined: it is new. */
   readonly old: KubeObject | undefined;
@@ -92,7 +92,7 @@ export interface ManagedWrite {
   readonly options: WriteOptions;
 }
 
-/** Writes down who changed what. */
+/** Sets the managedFields of a write that is no apply. */
 export function trackManagedFields(registry: Registry, call: Call, { object, old, subresource, options }: ManagedWrite): void {
   const { metadata } = object;
   const liveEntries = old?.metadata.managedFields;
@@ -109,15 +109,15 @@ interface ContextWrite extends Omit<ManagedWrite, 'subresource'> {
   readonly givenEntries?: ManagedFieldsEntry[] | undefined;
 }
 
-/** `object` without managedFields. @returns the entries that the object is to have */
+/** `object` without managedFields. @returns its new managedFields */
 export function managedFieldsAfter(
-  scene: ApplyScene,
+  context: ApplyContext,
   call: Call,
   { object, old, options, liveEntries, givenEntries }: ContextWrite,
 ): ManagedFieldsEntry[] | undefined {
   const explicit = options.fieldManager !== '';
-  return trackWrite(scene, {
-    live: old === undefined ? scene.blank() : withoutManagedFields(asJson(old)),
+  return trackWrite(context, {
+    live: old === undefined ? context.blank() : withoutManagedFields(asJson(old)),
     next: asJson(object),
     liveEntries,
     givenEntries,
@@ -129,7 +129,7 @@ export function managedFieldsAfter(
 
 const nameInBody = Buffer.from('managedFields');
 
-/** An empty list is as good as none once an object was decoded; here it says that nobody is to own anything. */
+/** A client resets managedFields by an empty list. Decoding drops empty lists, so the body is read again. */
 function asksForReset(body: RequestBody): boolean {
   if (body.type === 'none') return false;
   if (body.type === 'object') return isReset(body.object);
@@ -142,7 +142,7 @@ function asksForReset(body: RequestBody): boolean {
   }
 }
 
-/** `body`: an object, a patch that looks like one, or the operations of a JSON patch. */
+/** `body`: an object, a merge patch, or the operations of a JSON patch. */
 function isReset(body: unknown): boolean {
   const empty = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
   if (Array.isArray(body))
@@ -153,7 +153,7 @@ function isReset(body: unknown): boolean {
 
 const maxManagerLength = 128;
 
-/** A client that does not say who it is goes by the first word of its user agent: 'kubectl/v1.36 (linux)' is kubectl. */
+/** The manager of a client that names none is the first word of its user agent: 'kubectl/v1.36 (linux)' is kubectl. */
 function managerOf(userAgent: string): string {
   let manager = '';
   let length = 0;
@@ -166,7 +166,7 @@ function managerOf(userAgent: string): string {
   return manager;
 }
 
-/** A write that would change nothing but when somebody wrote is none. */
+/** A write that changes nothing but times in managedFields changes nothing. */
 export function keepTimes(object: KubeObject, old: KubeObject): void {
   const entries = object.metadata.managedFields;
   const before = old.metadata.managedFields;

@@ -1,6 +1,5 @@
 import type { KubeObject } from '../../api/object.ts';
-import type { FieldValidation } from '../../api/schema/index.ts';
-import { decodeRequest } from '../../api/schema/index.ts';
+import { decodeRequest, type FieldValidation } from '../../api/decode-request.ts';
 import { ApiError, statusErrors } from '../../api/status.ts';
 import type { Kind } from '../../api/kind.ts';
 import type { Store } from '../../store/contract.ts';
@@ -9,12 +8,12 @@ import type { AdmissionChain } from '../admission/chain.ts';
 import type { ApiRequest, RequestBody } from '../api.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
 import type { KeyLocks } from '../objects/locks.ts';
-import type { ListCache } from './verbs/list-cache.ts';
+import type { ListCache } from '../objects/list-cache.ts';
 import type { Resources } from '../objects/resources.ts';
 import type { Route } from './route.ts';
 import type { WriteTarget } from '../objects/transaction.ts';
 
-/** What every verb works with. */
+/** The context of all verbs. */
 export interface Registry {
   readonly store: Store;
   readonly resources: Resources;
@@ -22,11 +21,11 @@ export interface Registry {
   readonly admission: AdmissionChain;
   readonly locks: KeyLocks;
   readonly listCache: ListCache;
-  /** Asked whether a write of an absent object may create it. Absent: everybody may. */
+  /** Decides whether an update of an absent object may create it. Absent: every user may. */
   readonly authorizer?: Authorizer | undefined;
 }
 
-/** One request on its way. Warnings are added by whoever has one, and go out with the answer. */
+/** One request. All steps add their warnings, which are sent with the response. */
 export interface Call {
   readonly request: ApiRequest;
   readonly route: Route;
@@ -52,12 +51,12 @@ const acceptedBodies = ['application/json', 'application/yaml', 'application/vnd
 
 const noBytes = new Uint8Array(0);
 
-/** A type of the schema that a body may be decoded as, and its TypeScript twin. */
+/** A type of the schema that a body may be decoded as, and its TypeScript type. */
 export interface BodyType<T extends KubeObject = KubeObject> extends Pick<Kind, 'group' | 'version' | 'kind' | 'type' | 'custom'> {
   readonly decodesTo?: T;
 }
 
-/** What the body of a request holds. @throws ApiError 400, 415 */
+/** The decoded body of a request. @throws ApiError 400, 415 */
 export function decodeBody<T extends KubeObject>(
   body: RequestBody,
   expected: BodyType<T>,
@@ -69,7 +68,7 @@ export function decodeBody<T extends KubeObject>(
   return decoded.object;
 }
 
-/** As the first of several versions of one type that takes it; what the first of them minds is what the client hears. @throws ApiError 400, 415 */
+/** Decoded as the first of several versions that accepts the body. If none does, the client gets the error of the first. @throws ApiError 400, 415 */
 export function decodeAsAny<T extends KubeObject>(
   body: RequestBody,
   versions: readonly BodyType<T>[],
@@ -87,7 +86,7 @@ export function decodeAsAny<T extends KubeObject>(
   throw refused ?? new Error('no version was tried');
 }
 
-/** An object of a served kind, complete with its defaults. @throws ApiError 400, 415 */
+/** An object of a served kind, with its defaults. @throws ApiError 400, 415 */
 export function decodeObject(
   body: RequestBody,
   kind: Kind,
@@ -106,5 +105,5 @@ function parsedBody(body: RequestBody): Parameters<typeof decodeRequest>[0]['bod
   return { type, bytes: body.bytes };
 }
 
-/** A type that is no kind of the registry. */
+/** A type that the registry does not store. */
 export const bodyType = <T extends KubeObject>(group: string, version: string, kind: string): BodyType<T> => ({ group, version, kind, type: kind });

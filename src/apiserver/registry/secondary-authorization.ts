@@ -1,7 +1,7 @@
 import { type RequestInfo, type Authorizer, forbiddenError } from '../authorization/authorizer.ts';
 import type { Call } from './registry.ts';
 
-/** What a request needs to be allowed besides what it says itself: about the same object. @throws ApiError 403 */
+/** Authorizes another verb or subresource on the object of a request, beside the request itself. @throws ApiError 403 */
 export async function requireAuthorization(
   authorizer: Authorizer,
   { request: { user }, route }: Call,

@@ -6,7 +6,7 @@ import { validateFinalizerName, validateObjectMetaUpdate, validateQualifiedFinal
 import { type ObjectWrite, withErrorsOfAnyKind, writeErrors } from '../../api/validation/strategy.ts';
 import type { Resource } from '../objects/resources.ts';
 
-/** A write that is about to be stored. `old` is undefined for a creation. */
+/** `old` is undefined for a creation. */
 export interface Validation {
   readonly resource: Resource;
   readonly object: KubeObject;
@@ -14,7 +14,7 @@ export interface Validation {
   readonly write: ObjectWrite['write'] | 'finalize';
 }
 
-/** @throws ApiError 422 with all that is wrong */
+/** @throws ApiError 422 with all errors */
 export function validate(validation: Validation): void {
   const { resource, object } = validation;
   const errors = findErrors(validation);
@@ -27,13 +27,13 @@ function findErrors({ resource, object, old, write }: Validation): readonly Fiel
     if (write !== 'finalize') return writeErrors(kind, { object, old, write }, metadataRules);
     return old === undefined ? [] : finalizeErrors(resource, object, old);
   } catch (error) {
-    // More errors than a call can pass on at once: a list of a hundred thousand elements, each of them wrong.
+    // A list of a hundred thousand wrong elements has more errors than `push(...errors)` takes as arguments.
     if (!(error instanceof RangeError)) throw error;
     return [{ type: 'TooMany', field: 'metadata', detail: 'the object has more errors than can be reported' }];
   }
 }
 
-/** Whoever empties a namespace takes its name from `spec.finalizers`, and changes nothing else. */
+/** /finalize: the namespace controller removes itself from `spec.finalizers` and changes nothing else. */
 function finalizeErrors({ kind, metadataRules }: Resource, object: KubeObject, old: KubeObject): readonly FieldError[] {
   const { finalizers = [] } = (object as Namespace).spec;
   const names = finalizers.flatMap((name, i) => [...validateFinalizerName(name, at(i)), ...validateQualifiedFinalizerName(name, at(i))]);

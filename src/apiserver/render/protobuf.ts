@@ -5,7 +5,7 @@ import type { Status } from '../../api/status.ts';
 import type { ListMeta, ObjectRevision, WatchEvent } from '../api.ts';
 import type { Target } from './accept.ts';
 import { isList, isNoList } from './metadata-only.ts';
-import type { WholeResponse } from './response.ts';
+import type { WholeResponse } from './whole-response.ts';
 import { apiVersionOfTarget } from './targets.ts';
 
 /** An answer in Kubernetes' protobuf. @throws ApiError 406 */

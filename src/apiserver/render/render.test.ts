@@ -3,9 +3,11 @@ import { parse } from 'yaml';
 import type { Kind } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { statusErrors } from '../../api/status.ts';
+import type { Stored } from '../../api/stored.ts';
 import type { ObjectRevision } from '../api.ts';
 import type { Rendition } from './accept.ts';
-import { renderResponse, type WholeResponse } from './response.ts';
+import { renderResponse } from './response.ts';
+import type { WholeResponse } from './whole-response.ts';
 import { renderStatus } from './status.ts';
 import { includeObjectOf } from './table.ts';
 import { resourceRendition } from './targets.ts';
@@ -25,7 +27,7 @@ const widgets = {
 } as unknown as Kind;
 
 function widget(name: string, size = 1): ObjectRevision {
-  const object = { kind: 'Widget', apiVersion: 'example.dev/v1', metadata: { resourceVersion: '7', name, labels: { a: 'ü' } }, size } as unknown as KubeObject;
+  const object = { kind: 'Widget', apiVersion: 'example.dev/v1', metadata: { resourceVersion: '7', name, labels: { a: 'ü' } }, size } as unknown as Stored;
   return { object, revision: 7, json: () => Buffer.from(JSON.stringify(object)) };
 }
 

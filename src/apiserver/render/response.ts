@@ -1,9 +1,9 @@
-import type { ApiResponse } from '../api.ts';
 import { mediaTypes, type Rendition, type Target } from './accept.ts';
 import { type Body, jsonBody, storedBody, textBody, yamlBody } from './body.ts';
 import { listBody } from './list.ts';
 import { isList, isNoList, partialMetadata, partialMetadataList } from './metadata-only.ts';
 import { protobufOf } from './protobuf.ts';
+import type { WholeResponse } from './whole-response.ts';
 import { type IncludeObject, type TableOptions, tableOfList, tableOfObject, tableOfPlain } from './table.ts';
 
 /** An answer in the form that the client asked for. */
@@ -12,9 +12,6 @@ export interface Rendered {
   readonly contentType: string;
   readonly body: Body;
 }
-
-/** Everything that the API answers at once; a watch is answered event by event. */
-export type WholeResponse = Exclude<ApiResponse, { type: 'watch' }>;
 
 export interface RenderOptions {
   readonly rendition: Rendition;

@@ -1,6 +1,6 @@
 import { causeMessage, invalid } from '../../api/field-error.ts';
 import type { Column, Kind, RowCondition } from '../../api/kind.ts';
-import { plainColumns } from '../../api/kinds/columns.ts';
+import { plainColumns } from '../../api/printer-columns.ts';
 import { scaleColumns } from '../../api/kinds/apps/scale-columns.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { statusErrors } from '../../api/status.ts';
@@ -39,12 +39,18 @@ export const tableOfObject = (kind: Kind, item: ObjectRevision, options: TableOp
 
 /** What is answered without being stored. Most of it (a TokenRequest) shows its name and when it was made. */
 export function tableOfPlain(object: KubeObject, options: TableOptions): string {
-  const stored: ObjectRevision = { object, revision: 0, json: () => Buffer.from(JSON.stringify(object)) };
+  const item: TableItem = { object, json: () => Buffer.from(JSON.stringify(object)) };
   const { resourceVersion } = object.metadata;
-  return table({ columns: object.kind === 'Scale' ? scaleColumns : plainColumns }, [stored], {
+  return table({ columns: object.kind === 'Scale' ? scaleColumns : plainColumns }, [item], {
     metadata: resourceVersion === undefined ? {} : { resourceVersion },
     options,
   });
+}
+
+/** A stored object, or one that is only answered. */
+interface TableItem {
+  readonly object: KubeObject;
+  json(): Uint8Array;
 }
 
 interface Rows {
@@ -53,7 +59,7 @@ interface Rows {
 }
 
 /** Written as text: rows that include whole objects reuse the bytes that these already have. */
-function table(rows: Rows, items: readonly ObjectRevision[], { metadata, options }: { metadata: object; options: TableOptions }): string {
+function table(rows: Rows, items: readonly TableItem[], { metadata, options }: { metadata: object; options: TableOptions }): string {
   const definitions = options.headers ? JSON.stringify(rows.columns.map(definition)) : 'null';
   const head = `{"kind":"Table","apiVersion":"${apiVersionOfTarget(options.as)}","metadata":${JSON.stringify(metadata)}`;
   return `${head},"columnDefinitions":${definitions},"rows":[${items.map((item) => row(rows, item, options)).join(',')}]}`;
@@ -61,7 +67,7 @@ function table(rows: Rows, items: readonly ObjectRevision[], { metadata, options
 
 const definition = ({ name, type, format, description = '', priority }: Column): object => ({ name, type, format, description, priority });
 
-function row(rows: Rows, item: ObjectRevision, options: TableOptions): string {
+function row(rows: Rows, item: TableItem, options: TableOptions): string {
   const cells = JSON.stringify(rows.columns.map((column) => column.cell(item.object, options.now)));
   const conditions = rows.rowConditions?.(item.object) ?? [];
   const said = conditions.length === 0 ? '' : `,"conditions":${JSON.stringify(conditions)}`;
@@ -71,7 +77,7 @@ function row(rows: Rows, item: ObjectRevision, options: TableOptions): string {
 /** The bookmark that ends a watch's initial state is told by its annotation: it is shown to whoever asked for no objects as well. */
 const endsInitialState = (object: KubeObject): boolean => object.metadata.annotations?.['k8s.io/initial-events-end'] === 'true';
 
-function included(item: ObjectRevision, { includeObject, as }: TableOptions): string {
+function included(item: TableItem, { includeObject, as }: TableOptions): string {
   switch (includeObject) {
     case 'None':
       return endsInitialState(item.object) ? JSON.stringify(partialMetadata(item.object, as)) : 'null';

@@ -1,9 +1,8 @@
 import { ApiError, statusErrors } from '../../api/status.ts';
-import { type Change, prefixEnd, StoreError, type Watch } from '../../store/contract.ts';
-import type { Cancel } from '../../world/world.ts';
+import { type Change, prefixEnd, type Store, StoreError, type Watch } from '../../store/contract.ts';
+import type { Cancel, World } from '../../world/world.ts';
 import type { OpenWatch, WatchEvent, WatchSink } from '../api.ts';
 import { waitForRevision } from '../objects/wait-for-revision.ts';
-import type { Registry } from '../registry/registry.ts';
 import type { Resource } from '../objects/resources.ts';
 import type { Selection } from '../objects/selection.ts';
 import { revisionOf } from '../objects/object-revision.ts';
@@ -11,36 +10,41 @@ import { bookmark } from './bookmark.ts';
 import { eventOf } from './shared-events.ts';
 
 const BOOKMARK_EVERY_MS = 60_000;
-/** The last bookmark comes this long before the end, so that the next watch starts from about now. */
+/** The last bookmark comes this long before the timeout, so that the next watch resumes from about now. */
 const LAST_BOOKMARK_BEFORE_END_MS = 2_000;
-/** Objects of the initial state that are handed over at once. */
+/** Objects of the initial state in one page. */
 const INITIAL_PAGE = 500;
+
+export interface WatchContext {
+  readonly store: Store;
+  readonly world: World;
+}
 
 export interface WatchPlan {
   readonly resource: Resource;
-  /** What the store watches: the prefix of a collection, or one key. */
+  /** The prefix of a collection, or one key. */
   readonly prefix: string;
   readonly selection: Selection;
-  readonly start: /** The current state first (not older than the revision), then what changes. */
+  readonly start: /** The current state first (not older than the revision), then changes. */
     | { readonly type: 'state'; readonly notBefore: number; readonly announceEnd: boolean }
-    /** What changed after the revision. */
+    /** Changes after the revision. */
     | { readonly type: 'after'; readonly revision: number };
   readonly bookmarks: boolean;
   readonly timeoutMs: number;
-  /** For kinds that may go, or become others: calls when that happens. */
+  /** For custom resources: calls when their definition changes or goes. */
   readonly whenRedefined?: (call: () => void) => Cancel;
 }
 
 /**
- * One watcher of a resource.
+ * A watch of one client on one resource.
  *
- * Expected flow: the initial state in pages, each only after the sink has room again; then the changes of each revision
- * together, as the store makes them; bookmarks in between; the end when time is up.
+ * Expected flow: the initial state in pages, each after the sink has drained the last; then the changes of each revision
+ * together, as the store commits them; bookmarks in between; the end at the timeout.
  *
- * Guarantees: no change is missing, none comes twice, revisions never go back, and nothing is sent after `stop`.
+ * Guarantees: every change exactly once, in the order of revisions, and nothing after `stop`.
  */
 export class ResourceWatch implements OpenWatch {
-  readonly #registry: Pick<Registry, 'store' | 'world'>;
+  readonly #context: WatchContext;
   readonly #plan: WatchPlan;
   readonly #sink: WatchSink;
   readonly #deadline: number;
@@ -50,16 +54,16 @@ export class ResourceWatch implements OpenWatch {
   #cancelRedefined: Cancel | undefined;
   #ended = false;
 
-  constructor(registry: Pick<Registry, 'store' | 'world'>, plan: WatchPlan, sink: WatchSink) {
-    this.#registry = registry;
+  constructor(context: WatchContext, plan: WatchPlan, sink: WatchSink) {
+    this.#context = context;
     this.#plan = plan;
     this.#sink = sink;
-    this.#deadline = registry.world.clock.monotonic() + plan.timeoutMs;
+    this.#deadline = context.world.clock.monotonic() + plan.timeoutMs;
   }
 
   open(): this {
     const { start, timeoutMs } = this.#plan;
-    this.#cancelEnd = this.#registry.world.timers.after(timeoutMs, () => this.#end(undefined));
+    this.#cancelEnd = this.#context.world.timers.after(timeoutMs, () => this.#end(undefined));
     this.#cancelRedefined = this.#plan.whenRedefined?.(() => this.#end(undefined));
     if (start.type === 'after') this.#follow(start.revision);
     else void this.#sendState(start.notBefore, start.announceEnd);
@@ -82,20 +86,20 @@ export class ResourceWatch implements OpenWatch {
 
   async #sendState(notBefore: number, announceEnd: boolean): Promise<void> {
     try {
-      await waitForRevision(this.#registry, notBefore);
+      await waitForRevision(this.#context, notBefore);
       const revision = await this.#sendPages();
       if (this.#ended) return;
       if (announceEnd) this.#sink.events([bookmark(this.#plan.resource, revision, true)]);
       this.#follow(revision);
     } catch (error) {
-      this.#end(error instanceof ApiError ? error : this.#failure(error, this.#registry.store.revision()));
+      this.#end(error instanceof ApiError ? error : this.#failure(error, this.#context.store.revision()));
     }
   }
 
-  /** @returns the revision that all pages were read at */
+  /** @returns the revision at which all pages were read */
   async #sendPages(): Promise<number> {
     const { resource, prefix, selection } = this.#plan;
-    const { store } = this.#registry;
+    const { store } = this.#context;
     const to = prefix.endsWith('/') ? prefixEnd(prefix) : `${prefix}\0`;
     const revision = store.revision();
     let from = prefix;
@@ -113,11 +117,11 @@ export class ResourceWatch implements OpenWatch {
 
   #follow(revision: number): void {
     if (this.#plan.bookmarks) this.#scheduleBookmark();
-    const watch = this.#registry.store.watch(
+    const watch = this.#context.store.watch(
       { prefix: this.#plan.prefix, after: revision },
       { changes: (_, changes) => this.#deliver(changes), end: (cause) => this.#end(this.#failure(cause, revision)) },
     );
-    // The store may have ended it before it returned.
+    // The store may end the watch before `watch` returns.
     if (this.#ended) watch.stop();
     else this.#watch = watch;
   }
@@ -134,9 +138,9 @@ export class ResourceWatch implements OpenWatch {
   }
 
   #scheduleBookmark(): void {
-    const { clock, timers } = this.#registry.world;
+    const { clock, timers } = this.#context.world;
     const untilLast = this.#deadline - clock.monotonic() - LAST_BOOKMARK_BEFORE_END_MS;
-    // Less than a millisecond may be too little to move the time on: it would be scheduled again and again.
+    // A timer of less than a millisecond may fire without any time passing: it would be scheduled again and again.
     if (untilLast < 1) return;
     this.#cancelBookmark = timers.after(Math.min(BOOKMARK_EVERY_MS, untilLast), () => {
       if (this.#ended || this.#watch === undefined) return;
@@ -145,11 +149,11 @@ export class ResourceWatch implements OpenWatch {
     });
   }
 
-  /** undefined: the server is stopping, which clients take for a broken connection. */
+  /** undefined: the server is stopping, which clients treat as a broken connection. */
   #failure(cause: unknown, revision: number): ApiError | undefined {
     if (cause instanceof StoreError && cause.code === 'closed') return undefined;
     if (cause instanceof StoreError && cause.code === 'compacted') {
-      return statusErrors.expired(`too old resource version: ${revision} (${this.#registry.store.compactedRevision()})`);
+      return statusErrors.expired(`too old resource version: ${revision} (${this.#context.store.compactedRevision()})`);
     }
     return statusErrors.internal(cause instanceof Error ? cause.message : String(cause));
   }

@@ -1,6 +1,6 @@
 /**
- * A change of the store as the event that watchers get. All watchers that see a change in the same way get the same event,
- * so whatever is encoded from it is encoded once: the events are kept with the change.
+ * A change of the store as a watch event. All watchers for which the change has the same type share one event,
+ * so it is encoded once: the events are kept in the memo of the change.
  */
 import type { Change } from '../../store/contract.ts';
 import type { ObjectRevision, WatchEvent, WatchEventType } from '../api.ts';
@@ -26,7 +26,7 @@ class SharedEvents {
   }
 }
 
-/** The event that a watcher with this selection gets; undefined: the change does not concern it. */
+/** The event for a watcher with this selection; undefined: the selection does not match. */
 export function eventOf(resource: Resource, change: Change, selection: Selection): WatchEvent | undefined {
   const { entry, previous, revision } = change;
   const shown = entry !== undefined && (selection.everything || selection.matches(revisionOf(resource, entry).object));
@@ -34,7 +34,7 @@ export function eventOf(resource: Resource, change: Change, selection: Selection
   if (!shown && !wasShown) return undefined;
   const shared = sharedEventsOf(change);
   if (shown) return shared.get(resource, wasShown ? 'MODIFIED' : 'ADDED', () => revisionOf(resource, entry));
-  // It was deleted, or it no longer matches: the watcher loses it either way, in its last state that it could see.
+  // The object was deleted, or no longer matches: DELETED carries the last state that matched.
   return previous === undefined ? undefined : shared.get(resource, 'DELETED', () => removedRevisionOf(resource, previous, revision));
 }
 

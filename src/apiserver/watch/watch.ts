@@ -2,15 +2,20 @@ import { statusErrors } from '../../api/status.ts';
 import { requiredValue } from '../../api/selectors/field-selector.ts';
 import type { ApiResponse } from '../api.ts';
 import { type ListOptions, parseRevision } from '../objects/options.ts';
-import type { Call, Registry } from '../registry/registry.ts';
-import { keyOf, prefixOf } from '../objects/resources.ts';
+import { keyOf, prefixOf, type Resource, type Resources } from '../objects/resources.ts';
 import { checkFields, selectionOf } from '../objects/selection.ts';
-import { ResourceWatch, type WatchPlan } from './resource-watch.ts';
+import { ResourceWatch, type WatchContext, type WatchPlan } from './resource-watch.ts';
 
-/** Watches without a time of their own end after 30 to 60 minutes, not all at once. */
+/** Watches without timeoutSeconds end after 30 to 60 minutes, at random (kube-apiserver: --min-request-timeout). */
 const MIN_TIMEOUT_SECONDS = 1_800;
 
-export function watch(registry: Registry, call: Call, given: ListOptions): ApiResponse {
+/** The part of a call to the registry that a watch needs. `name`: '' for the collection. */
+export interface WatchCall {
+  readonly route: { readonly resource: Resource; readonly namespace: string; readonly name: string };
+  readonly warnings: ReadonlySet<string>;
+}
+
+export function watch(context: WatchContext & { readonly resources: Resources }, call: WatchCall, given: ListOptions): ApiResponse {
   const options = call.route.name === '' ? given : withName(given, call.route.name);
   const { resource } = call.route;
   checkFields(resource.kind, options.fieldSelector);
@@ -18,23 +23,23 @@ export function watch(registry: Registry, call: Call, given: ListOptions): ApiRe
     resource,
     prefix: watchedPrefix(call, options),
     selection: selectionOf(resource.kind, options),
-    start: startOf(registry, options),
+    start: startOf(context, options),
     bookmarks: options.allowWatchBookmarks,
-    timeoutMs: timeoutOf(registry, options) * 1000,
-    ...(resource.kind.custom === undefined ? {} : { whenRedefined: (call) => registry.resources.whenRedefined(resource, call) }),
+    timeoutMs: timeoutOf(context, options) * 1000,
+    ...(resource.kind.custom === undefined ? {} : { whenRedefined: (call) => context.resources.whenRedefined(resource, call) }),
   };
-  return { type: 'watch', kind: resource.kind, start: (sink) => new ResourceWatch(registry, plan, sink).open(), warnings: [...call.warnings] };
+  return { type: 'watch', kind: resource.kind, start: (sink) => new ResourceWatch(context, plan, sink).open(), warnings: [...call.warnings] };
 }
 
-/** `/api/v1/watch/…/NAME` is a watch with a selector for the name. */
+/** `/api/v1/watch/…/NAME` is a watch with a field selector for the name. */
 function withName(options: ListOptions, name: string): ListOptions {
   if (options.fieldSelector.length === 0) return { ...options, fieldSelector: [{ field: 'metadata.name', equal: true, value: name }] };
   if (requiredValue(options.fieldSelector, 'metadata.name') === name) return options;
   throw statusErrors.badRequest("fieldSelector metadata.name doesn't match requested name");
 }
 
-/** A watch that can only see one object, or those of one namespace, hears of no others. */
-function watchedPrefix(call: Call, { fieldSelector }: ListOptions): string {
+/** A field selector for a name or a namespace narrows the prefix. */
+function watchedPrefix(call: WatchCall, { fieldSelector }: ListOptions): string {
   const { resource } = call.route;
   const { kind } = resource;
   const plain = (text: string | undefined): text is string => text !== undefined && text !== '' && !text.includes('/');
@@ -45,15 +50,15 @@ function watchedPrefix(call: Call, { fieldSelector }: ListOptions): string {
   return prefixOf(resource, namespace);
 }
 
-function startOf({ store }: Registry, options: ListOptions): WatchPlan['start'] {
+function startOf({ store }: WatchContext, options: ListOptions): WatchPlan['start'] {
   const revision = parseRevision(options.resourceVersion);
-  // Without a version a watch has always begun with the state of things.
+  // Without a resourceVersion a watch begins with the current state.
   const state = options.sendInitialEvents ?? revision === 0;
   if (state) return { type: 'state', notBefore: revision, announceEnd: options.allowWatchBookmarks };
   return { type: 'after', revision: revision === 0 ? store.revision() : revision };
 }
 
-function timeoutOf({ world }: Registry, { timeoutSeconds }: ListOptions): number {
+function timeoutOf({ world }: WatchContext, { timeoutSeconds }: ListOptions): number {
   if (timeoutSeconds !== undefined && timeoutSeconds !== 0) return Math.max(0, timeoutSeconds);
   return MIN_TIMEOUT_SECONDS * (1 + world.random.float());
 }

@@ -1,6 +1,6 @@
 import type { Container, ObjectReference, Pod, PodStatus } from '../../api/generated/types.ts';
 import type { Stored } from '../../api/stored.ts';
-import type { Decision } from '../../client/controller/loop.ts';
+import type { Decision } from '../../client/decision.ts';
 import type { BackOff } from '../pods/restart.ts';
 import type { Waiting } from '../pods/runtime-state.ts';
 

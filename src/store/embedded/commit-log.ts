@@ -108,7 +108,7 @@ export class CommitLog {
     if (this.#repair !== undefined) throw new StoreError('full', `the disk of ${this.#options.directory} refused a write and cannot be put right yet`);
   }
 
-  /** Where that fails the log goes on in the old segment: if the disk is ill, the append itself will tell. */
+  /** If that fails, the log continues in the old segment: on a broken disk the append itself fails. */
   async #startNext({ last, bytes }: Segment): Promise<void> {
     try {
       const { segment, file } = await startSegment(this.#options, last);

@@ -62,7 +62,7 @@ class EmbeddedStore extends ReadableStore implements Store {
   #snapshot: SnapshotFile | undefined;
   #rewriting: Promise<void> | undefined;
   #failed: StoreError | undefined;
-  /** The last write was refused for lack of room. */
+  /** The last write failed because the disk was full. */
   #full = false;
   #closing: Promise<void> | undefined;
 
@@ -92,10 +92,10 @@ class EmbeddedStore extends ReadableStore implements Store {
         seen = Math.max(seen, ahead.modRevision);
         return ahead;
       };
-      const verdict = evaluate(transaction, newest, this.#accepted + 1);
-      const durable = (): void => resolve(this.#conclude(verdict));
-      if (verdict.outcome === 'write') this.#accept(verdict.versions, { durable, rejected: reject });
-      // What it saw may still be lost: its caller could neither find it nor get past it.
+      const outcome = evaluate(transaction, newest, this.#accepted + 1);
+      const durable = (): void => resolve(this.#conclude(outcome));
+      if (outcome.type === 'write') this.#accept(outcome.versions, { durable, rejected: reject });
+      // The conflicting write may still be lost: the caller would get a conflict with an entry that does not exist.
       else if (seen > 0) this.#commits.whenDurable({ durable, rejected: reject }, seen);
       else durable();
     });
@@ -117,7 +117,7 @@ class EmbeddedStore extends ReadableStore implements Store {
         this.#commits.write({ durable, rejected: refused }, this.#accepted, (writer) => writeCompaction(writer, revision));
       });
     } catch (error) {
-      // A full disk is what compaction is for. At worst the next process remembers more of the past than it must.
+      // Compaction must work on a full disk. At worst the next process keeps more history than needed.
       if (!(error instanceof StoreError && error.code === 'full')) throw error;
     }
   }
@@ -145,15 +145,15 @@ class EmbeddedStore extends ReadableStore implements Store {
     this.#commits.write(waiting, this.#accepted, (writer) => writeTransaction(writer, versions));
   }
 
-  /** Everything that the verdict rests on is durable now. */
-  #conclude(verdict: TransactionOutcome): TransactionResult {
-    if (verdict.outcome === 'conflict') return { ok: false, revision: this.tree.revision, conflicts: verdict.conflicts };
-    if (verdict.outcome === 'write') {
-      for (const version of verdict.versions) if (this.#ahead.get(version.key) === version) this.#ahead.delete(version.key);
-      this.publish(verdict.versions);
+  /** All writes that the outcome depends on are durable now. */
+  #conclude(outcome: TransactionOutcome): TransactionResult {
+    if (outcome.type === 'conflict') return { ok: false, revision: this.tree.revision, conflicts: outcome.conflicts };
+    if (outcome.type === 'write') {
+      for (const version of outcome.versions) if (this.#ahead.get(version.key) === version) this.#ahead.delete(version.key);
+      this.publish(outcome.versions);
       this.#full = false;
     }
-    return { ok: true, revision: this.tree.revision, entries: verdict.entries };
+    return { ok: true, revision: this.tree.revision, entries: outcome.entries };
   }
 
   #takeBack(error: StoreError): void {
@@ -218,7 +218,7 @@ const DEFAULT_SEGMENT_BYTES = 16 << 20;
 const DEFAULT_REWRITE_BYTES = 16 << 20;
 /** What an entry needs on disk besides its value, roughly. */
 const ENTRY_BYTES = 96;
-/** How many revisions are trimmed before others get a turn. */
+/** How many revisions are trimmed before other work runs. */
 const TRIM_REVISIONS = 10_000;
 
 /** The real disk notes its holder in the lock file. */

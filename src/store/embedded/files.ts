@@ -39,13 +39,13 @@ export async function listFiles(disk: Disk, directory: string): Promise<StoredFi
   };
 }
 
-/** Whether the disk refused a write for lack of room, which somebody can make. */
+/** Whether the disk was full: the administrator can free space. */
 export function isFull(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
-/** What a write's caller is told if the disk did not take it. */
+/** The error for the caller of a write that the disk refused. */
 export function writeRefusal(error: unknown, directory: string): StoreError {
   if (isFull(error)) return new StoreError('full', `the disk of ${directory} is full`, { cause: error });
   return new StoreError('failed', `the disk of ${directory} failed, nothing more is written: ${reasonOf(error)}`, { cause: error });

@@ -2,7 +2,7 @@ import type { Disk } from '../../world/disk.ts';
 import { StoreError } from '../contract.ts';
 import { FILE_HEADER_BYTES, type FileKind, FRAME_HEADER_BYTES, findValidFrame, payloadLength, readFileHeader, validPayload } from './format.ts';
 
-/** How the frames of a file end: with the last one, and perhaps zeros that were to be written over, or where the last append was cut off by a crash. */
+/** The end of a file's frames: after the last one, perhaps with preallocated zeros, or at an append that a crash cut off. */
 export type FileEnd =
   | { readonly type: 'whole'; readonly size: number; readonly zeros: number }
   | { readonly type: 'torn'; readonly size: number; readonly lost: number };
@@ -11,7 +11,7 @@ export type FileEnd =
  * Reads a file of frames from front to back, a chunk ahead of what is being decoded.
  *
  * A crash can only harm the last append of the newest log, since each append is synced before the next one. Damage anywhere
- * else, or damage that no crash leaves behind, is corruption: somebody has to look, and nothing is dropped.
+ * else, or damage that no crash leaves behind, is corruption: the store refuses to open and drops nothing.
  */
 export class FrameFile {
   readonly path: string;
@@ -133,7 +133,7 @@ export class FrameFile {
 
   #readAhead(offset: number): void {
     this.#ahead = this.#disk.read(this.path, offset, CHUNK_BYTES);
-    // Whoever awaits it sees its failure; until then it must not count as unhandled.
+    // The awaiting caller gets the failure; until then it must not count as unhandled.
     this.#ahead.catch(() => {});
   }
 }

@@ -3,13 +3,13 @@ import { ByteWriter } from './bytes.ts';
 import type { CommitLog } from './commit-log.ts';
 import { beginFrame, endFrame } from './format.ts';
 
-/** Somebody who waits until what they wrote, or what they saw, is durable. */
+/** A caller that waits until its write, or what it read, is durable. */
 export interface CommitWaiter {
   durable(): void;
   rejected(error: StoreError): void;
 }
 
-/** What goes to disk with one append and one sync. */
+/** Records that one append and one sync write to disk. */
 interface Batch {
   readonly waiting: CommitWaiter[];
   /** A frame whose payload grows; without records nothing needs to be written. */
@@ -22,22 +22,22 @@ interface GroupCommitOptions {
   readonly log: CommitLog;
   /** The newest revision that is durable and visible. */
   readonly revision: () => number;
-  /** Calls back once what arrived together with the first write has arrived. */
+  /** Calls back after the current task: writes that arrive together share a batch. */
   readonly soon: (callback: () => void) => void;
-  /** Everything that was accepted but not yet durable is refused: the state is again what is durable. */
+  /** All writes that are not durable yet are rejected: the state is the durable one again. */
   readonly onRefused: (error: StoreError) => void;
 }
 
 /**
- * Writes that arrive while one batch is being synced make up the next one. Thus the disk is never asked to sync less
- * than it could, and nobody waits for more than the sync under way and their own.
+ * Writes that arrive during the sync of one batch form the next one. So a sync covers as many writes
+ * as possible, and a write waits at most for the sync in progress and its own.
  *
- * The queue is as long as there are callers who wait; it is for them to limit their number.
+ * The queue is as long as there are waiting callers; these limit their own number.
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
   #filling: Batch;
-  /** Full batches that wait for their turn. */
+  /** Full batches that are not written yet. */
   readonly #full: Batch[] = [];
   #flying: Batch | undefined;
   #spare: ByteWriter | undefined;
@@ -66,14 +66,14 @@ export class GroupCommit {
     this.#schedule();
   }
 
-  /** Waits until `revision`, which may be on its way, is durable. */
+  /** Waits until `revision`, which may be in a batch, is durable. */
   whenDurable(waiting: CommitWaiter, revision: number): void {
     const ahead = [this.#flying, ...this.#full].find((batch) => batch !== undefined && revision <= batch.lastRevision);
     (ahead ?? this.#filling).waiting.push(waiting);
     this.#schedule();
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no write is in progress. */
   async settled(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
   }
@@ -96,7 +96,7 @@ export class GroupCommit {
         this.#refuse(batch, error);
         break;
       }
-      // The next batch is on its way to the disk while this one is published.
+      // The next batch is written while this one is published.
       this.#flying = undefined;
       flight = this.#take();
       for (const waiting of batch.waiting) waiting.durable();
@@ -105,12 +105,12 @@ export class GroupCommit {
     }
   }
 
-  /** The batch whose turn it is; undefined if nobody waits. */
+  /** The next batch to write; undefined if no caller waits. */
   #next(): Batch | undefined {
     return this.#full[0] ?? (this.#filling.waiting.length > 0 ? this.#filling : undefined);
   }
 
-  /** Sends the next batch on its way. */
+  /** Starts to write the next batch. */
   #take(): { batch: Batch; written: Promise<StoreError | undefined> } | undefined {
     const batch = this.#next();
     if (batch === undefined) return undefined;
@@ -130,7 +130,7 @@ export class GroupCommit {
     }
   }
 
-  /** What came after was checked against what has now failed: it fails as well. */
+  /** Later writes were checked against the failed ones: they fail as well. */
   #refuse(batch: Batch, error: StoreError): void {
     const waiting = [batch, ...this.#full.splice(0), this.#filling].flatMap((refused) => refused.waiting);
     this.#flying = undefined;
@@ -139,7 +139,7 @@ export class GroupCommit {
     for (const one of waiting) one.rejected(error);
   }
 
-  /** Two writers take turns; one that a huge write has blown up is not kept. */
+  /** Two writers alternate; one that a huge write has enlarged is not kept. */
   #spareWriter(): ByteWriter {
     const spare = this.#spare;
     this.#spare = undefined;
@@ -149,7 +149,7 @@ export class GroupCommit {
   }
 }
 
-/** A batch that has this much is sent as it is. */
+/** The size at which a batch is full. */
 const BATCH_BYTES = 16 << 20;
 const WRITER_BYTES = 64 << 10;
 const WRITER_BYTES_KEPT = 4 << 20;

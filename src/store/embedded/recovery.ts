@@ -29,7 +29,7 @@ const FIRST_REVISION = 1;
  */
 export async function recover(disk: Disk, directory: string): Promise<Recovered> {
   const { logs, snapshots, partial } = await listFiles(disk, directory);
-  // What a killed process created or renamed may not be durable yet, and we are about to build on it.
+  // Files that a killed process created or renamed may not be durable yet, and recovery relies on them.
   await disk.syncDirectory(directory);
   const newest = snapshots.at(-1);
   const tree = newest === undefined ? new Tree(FIRST_REVISION, 0) : new Tree(newest.revision, newest.revision);
@@ -71,7 +71,7 @@ async function loadSnapshot(disk: Disk, { path, revision }: StoredFile, tree: Tr
 interface Replayed {
   readonly segments: Segment[];
   torn: { readonly path: string; readonly size: number; readonly lost: number } | undefined;
-  /** The newest segment, if zeros are behind what it holds: its process ended without a word. */
+  /** The newest segment, if zeros follow its frames: its process was killed. */
   zeros: Segment | undefined;
   /** A segment whose creation was cut off. */
   readonly unborn: StoredFile[];

@@ -12,7 +12,7 @@ interface SnapshotOptions {
   readonly tree: Tree;
   /** The state to write; the tree keeps it pinned meanwhile. */
   readonly revision: number;
-  /** True once nobody needs the snapshot any more. */
+  /** True once the snapshot is no longer needed. */
   readonly abandoned: () => boolean;
 }
 
@@ -27,7 +27,7 @@ export async function writeSnapshot(options: SnapshotOptions): Promise<SnapshotF
   const file = await disk.openAppend(partial);
   let bytes: number | undefined;
   try {
-    // An attempt that failed may have left something.
+    // A failed attempt may have left a partial file.
     await disk.truncate(partial, 0);
     bytes = await writeSlices(file, options);
     await file.sync();
@@ -53,7 +53,7 @@ async function writeSlices(file: AppendFile, { tree, revision, abandoned }: Snap
     await file.append([frame]);
     bytes += frame.byteLength;
     unsynced += frame.byteLength;
-    // Little by little: one huge sync at the end would hold up the commits on the same disk.
+    // In small steps: one huge sync at the end would delay the commits on the same disk.
     if (unsynced > SYNC_BYTES) await file.sync();
     if (unsynced > SYNC_BYTES) unsynced = 0;
     writer.clear();

@@ -10,19 +10,19 @@ export function openMemoryStore(): Store {
 class MemoryStore extends ReadableStore implements Store {
   #closing: Promise<void> | undefined;
 
-  /** As in a durable store, a write is visible only after `transact` has returned: nobody relies on seeing it earlier. */
+  /** As in a durable store, a write is visible only after `transact` has returned: no caller may rely on an earlier read. */
   async transact(transaction: Transaction): Promise<TransactionResult> {
     this.#refuseIfClosing();
     await Promise.resolve();
-    const verdict = evaluate(transaction, (key) => this.tree.newest(key), this.tree.revision + 1);
-    switch (verdict.outcome) {
+    const outcome = evaluate(transaction, (key) => this.tree.newest(key), this.tree.revision + 1);
+    switch (outcome.type) {
       case 'conflict':
-        return { ok: false, revision: this.tree.revision, conflicts: verdict.conflicts };
+        return { ok: false, revision: this.tree.revision, conflicts: outcome.conflicts };
       case 'nothing':
-        return { ok: true, revision: this.tree.revision, entries: verdict.entries };
+        return { ok: true, revision: this.tree.revision, entries: outcome.entries };
       case 'write':
-        this.publish(verdict.versions);
-        return { ok: true, revision: this.tree.revision, entries: verdict.entries };
+        this.publish(outcome.versions);
+        return { ok: true, revision: this.tree.revision, entries: outcome.entries };
     }
   }
 
@@ -40,7 +40,7 @@ class MemoryStore extends ReadableStore implements Store {
   }
 
   async #close(): Promise<void> {
-    // The writes under way are ahead of this continuation in the same queue.
+    // The writes in progress are ahead of this continuation in the microtask queue.
     await Promise.resolve();
     this.endReading();
   }

@@ -3,12 +3,12 @@ import { ownBytes, tombstone, Version, visible } from './version.ts';
 
 type Conflicts = Extract<TransactionResult, { ok: false }>['conflicts'];
 
-/** What a transaction comes to, before it is made durable and visible. */
+/** The outcome of a transaction, before it is durable and visible. */
 export type TransactionOutcome =
-  | { readonly outcome: 'conflict'; readonly conflicts: Conflicts }
+  | { readonly type: 'conflict'; readonly conflicts: Conflicts }
   /** Every compare holds, and there is nothing to write. */
-  | { readonly outcome: 'nothing'; readonly entries: readonly (Entry | undefined)[] }
-  | { readonly outcome: 'write'; readonly versions: readonly Version[]; readonly entries: readonly (Entry | undefined)[] };
+  | { readonly type: 'nothing'; readonly entries: readonly (Entry | undefined)[] }
+  | { readonly type: 'write'; readonly versions: readonly Version[]; readonly entries: readonly (Entry | undefined)[] };
 
 /**
  * Checks a transaction against the newest versions, and makes those that it would write at `revision`.
@@ -16,15 +16,15 @@ export type TransactionOutcome =
  */
 export function evaluate(transaction: Transaction, newest: (key: string) => Version | undefined, revision: number): TransactionOutcome {
   const conflicts = conflictsOf(transaction, newest);
-  if (conflicts !== undefined) return { outcome: 'conflict', conflicts };
+  if (conflicts !== undefined) return { type: 'conflict', conflicts };
   if (transaction.writes.length > 1) refuseTwice(transaction);
   const written = transaction.writes.map((write) => versionOf(write, visible(newest(write.key)), revision));
   const entries = written.map(visible);
   const versions = written.every((version) => version !== undefined) ? written : written.filter((version) => version !== undefined);
-  return versions.length > 0 ? { outcome: 'write', versions, entries } : { outcome: 'nothing', entries };
+  return versions.length > 0 ? { type: 'write', versions, entries } : { type: 'nothing', entries };
 }
 
-/** What a write leaves behind; undefined if it changes nothing. */
+/** The version that a write makes; undefined if it changes nothing. */
 function versionOf(write: Write, current: Version | undefined, revision: number): Version | undefined {
   if (write.type === 'delete') return current && tombstone(current.key, revision);
   return new Version({

@@ -1,6 +1,6 @@
 import type { Version } from './version.ts';
 
-/** What every revision after a first one wrote, found by its number. */
+/** The writes of every revision after a first one. */
 export class History {
   /** Revision `#first + i` is at `#revisions[#head + i]`. */
   #revisions: (readonly Version[])[] = [];

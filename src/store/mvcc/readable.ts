@@ -3,7 +3,7 @@ import { Tree } from './tree.ts';
 import type { Version } from './version.ts';
 import { Watchers } from './watchers.ts';
 
-/** The reading half of a store whose data is in memory; what is published here is what readers and watchers see. */
+/** The read side of a store with all data in memory. Readers and watchers see only published revisions. */
 export class ReadableStore {
   protected readonly tree: Tree;
   readonly #watchers: Watchers;
@@ -50,7 +50,7 @@ export class ReadableStore {
     };
   }
 
-  /** The next revision: readers see it, then watchers are told. */
+  /** The next revision becomes visible to readers, then watchers get it. */
   protected publish(versions: readonly Version[]): void {
     this.tree.apply(versions);
     this.#watchers.dispatch(this.tree.revision);

@@ -17,7 +17,7 @@ interface Slot {
  *     slot /a: newest = deleted@7 → put@5 → put@2       (a reader at 4 walks to put@2)
  *     history: 5: put /a (previous @2), 7: delete /a (previous @5)
  *     compact(5): put@5 forgets put@2; history starts at 6
- *     compact(7): the slot goes, since nobody can read /a any more
+ *     compact(7): the slot goes, since no reader can reach /a any more
  *
  * Invariant: a slot is in `live` if its newest version is a value, in `dead` if it is a deletion.
  */
@@ -26,7 +26,7 @@ export class Tree {
   readonly #live = new SortedIndex<Slot>();
   readonly #dead = new SortedIndex<Slot>();
   readonly #history: History;
-  /** Made once for all watchers. Those that few ask for any more are made again when somebody does. */
+  /** Made once for all watchers. Old ones are dropped and made again for a late watcher. */
   readonly #changes = new Map<number, readonly Change[]>();
   #revision: number;
   #compacted: number;
@@ -107,7 +107,7 @@ export class Tree {
     to.add(slot);
   }
 
-  /** What readers derived from a replaced value is seldom asked for again; its bytes stay until they are compacted. */
+  /** The memo of a replaced value is seldom used again; its bytes stay until they are compacted. */
   #forgetMemos(): void {
     for (const version of this.#history.at(this.#revision - MEMO_REVISIONS) ?? []) if (version.older !== undefined) version.older.memo = undefined;
   }
@@ -156,7 +156,7 @@ export class Tree {
     return count;
   }
 
-  /** What watchers are told of one revision after the compacted one. */
+  /** The changes of one revision after the compacted one. */
   changesAt(revision: number): readonly Change[] | undefined {
     const known = this.#changes.get(revision);
     if (known !== undefined) return known;
@@ -172,12 +172,12 @@ export class Tree {
     if (oldest !== undefined) this.#changes.delete(oldest);
   }
 
-  /** From now on reads before `revision` fail. `trim` then frees what they alone needed. */
+  /** From now on reads before `revision` fail. `trim` then frees their data. */
   compact(revision: number): void {
     this.#compacted = Math.max(this.#compacted, revision);
   }
 
-  /** Frees at most `budget` revisions that nobody can read any more; false once there is nothing left to do. */
+  /** Frees at most `budget` compacted revisions; false once none are left. */
   trim(budget: number): boolean {
     const upTo = Math.min(this.#compacted, this.#pinned);
     for (let done = 0; done < budget; done++) {

@@ -1,7 +1,7 @@
 import { type Change, StoreError, type Watch, type Watcher, type WatchOptions } from '../contract.ts';
 import type { Tree } from './tree.ts';
 
-/** Those who watch the same prefix. They get the same array of changes. */
+/** The watchers of one prefix. They share the array of changes. */
 interface Group {
   readonly prefix: string;
   readonly watches: Set<LiveWatch>;
@@ -10,14 +10,14 @@ interface Group {
 }
 
 /**
- * All watchers, found by prefix. A key has as many prefixes as it has segments, so telling the watchers of a change costs
- * the depth of its key plus those who are interested, however many watch elsewhere.
+ * All watchers, by prefix. A key has as many prefixes as it has segments, so the dispatch of a change costs
+ * the depth of its key plus its own watchers, however many watch other prefixes.
  */
 export class Watchers {
   readonly #groups = new Map<string, Group>();
   readonly #tree: Tree;
   #size = 0;
-  /** Everybody has been told of everything up to here. */
+  /** All watchers have got all revisions up to this one. */
   #dispatched: number;
 
   constructor(tree: Tree) {
@@ -43,7 +43,7 @@ export class Watchers {
     };
   }
 
-  /** Tells everybody whom it concerns of a revision that readers can see already. */
+  /** Delivers a revision that readers can see already to its watchers. */
   dispatch(revision: number): void {
     if (this.#size > 0) {
       const changes = this.#tree.changesAt(revision) ?? [];
@@ -119,7 +119,7 @@ export class Watchers {
 
 class LiveWatch {
   readonly #watcher: Watcher;
-  /** The newest revision it was told of, or need not be. A watcher that joins while one is dispatched is thus not told twice. */
+  /** The newest delivered revision. A watcher that joins during a dispatch so gets no revision twice. */
   delivered: number;
   ended = false;
 

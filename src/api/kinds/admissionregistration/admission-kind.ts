@@ -1,5 +1,5 @@
 import { nameIsDnsSubdomain } from '../../validation/names.ts';
-import { everyVerb } from '../verbs.ts';
+import { everyVerb } from '../../verbs.ts';
 
 export const admissionGroup = 'admissionregistration.k8s.io';
 

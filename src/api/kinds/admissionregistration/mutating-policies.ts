@@ -2,7 +2,7 @@ import type { ExpressionScope } from '../../admission/expressions.ts';
 import { type FieldError, invalid, notSupported, required } from '../../field-error.ts';
 import type { MutatingAdmissionPolicy, MutatingAdmissionPolicySpec, Mutation } from '../../generated/types.ts';
 import type { Kind } from '../../kind.ts';
-import { ageColumn, integerColumn, nameColumn, textColumn } from '../columns.ts';
+import { ageColumn, integerColumn, nameColumn, textColumn } from '../../printer-columns.ts';
 import { admissionKind } from './admission-kind.ts';
 import { validateExpression } from './conditions.ts';
 import { paramKindCell, readVariables, validatePolicyHead } from './policy-rules.ts';

@@ -1,7 +1,7 @@
 import { duplicate, type FieldError, invalid, notSupported, required } from '../../field-error.ts';
 import type { MutatingAdmissionPolicyBinding, ParamRef, ValidatingAdmissionPolicyBinding } from '../../generated/types.ts';
 import type { Column, Kind } from '../../kind.ts';
-import { ageColumn, nameColumn, textColumn } from '../columns.ts';
+import { ageColumn, nameColumn, textColumn } from '../../printer-columns.ts';
 import { admissionKind } from './admission-kind.ts';
 import { validateParamRef, validatePolicyName } from './policy-rules.ts';
 import { defaultMatchResources, reservedNameWarnings, validateMatchResources, validateMutatingOperations } from './rules.ts';

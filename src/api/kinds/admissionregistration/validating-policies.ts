@@ -5,7 +5,7 @@ import type { Kind } from '../../kind.ts';
 import { validateConditions } from '../../validation/conditions.ts';
 import { validateLabelName } from '../../validation/labels.ts';
 import { byteLength } from '../../validation/text.ts';
-import { ageColumn, integerColumn, nameColumn, textColumn } from '../columns.ts';
+import { ageColumn, integerColumn, nameColumn, textColumn } from '../../printer-columns.ts';
 import { keepMetadata } from '../status-metadata.ts';
 import { admissionKind } from './admission-kind.ts';
 import { validateExpression } from './conditions.ts';

@@ -4,7 +4,7 @@ import type { Kind } from '../../kind.ts';
 import { semanticallyEqual } from '../../validation/equality.ts';
 import { validateLabelSelector } from '../../validation/labels.ts';
 import { dns1035LabelProblems, dnsSubdomainProblems } from '../../validation/names.ts';
-import { ageColumn, integerColumn, nameColumn } from '../columns.ts';
+import { ageColumn, integerColumn, nameColumn } from '../../printer-columns.ts';
 import { admissionKind } from './admission-kind.ts';
 import { validateClientConfig } from './client-config.ts';
 import { validateMatchConditions } from './conditions.ts';

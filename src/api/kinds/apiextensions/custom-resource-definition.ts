@@ -6,8 +6,8 @@ import { type FieldError, invalid } from '../../field-error.ts';
 import type { Kind } from '../../kind.ts';
 import { immutable } from '../../validation/metadata.ts';
 import { nameIsDnsSubdomain } from '../../validation/names.ts';
-import { nameColumn } from '../columns.ts';
-import { everyVerb } from '../verbs.ts';
+import { nameColumn } from '../../printer-columns.ts';
+import { everyVerb } from '../../verbs.ts';
 
 /** Its objects go before it does. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';

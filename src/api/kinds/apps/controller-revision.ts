@@ -3,8 +3,8 @@ import type { ControllerRevision } from '../../generated/types.ts';
 import type { Kind } from '../../kind.ts';
 import { immutable, nonNegative } from '../../validation/metadata.ts';
 import { nameIsDnsSubdomain } from '../../validation/names.ts';
-import { ageColumn, nameColumn, textColumn } from '../columns.ts';
-import { everyVerb } from '../verbs.ts';
+import { ageColumn, nameColumn, textColumn } from '../../printer-columns.ts';
+import { everyVerb } from '../../verbs.ts';
 
 /** A revision without its state could not be gone back to. */
 function validateData({ data }: ControllerRevision): FieldError[] {

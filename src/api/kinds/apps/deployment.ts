@@ -3,8 +3,8 @@ import type { Deployment, DeploymentSpec, DeploymentStatus } from '../../generat
 import type { Kind } from '../../kind.ts';
 import { immutable, nonNegative } from '../../validation/metadata.ts';
 import { nameIsDnsSubdomain } from '../../validation/names.ts';
-import { ageColumn, nameColumn, textColumn, wideColumn } from '../columns.ts';
-import { everyVerb } from '../verbs.ts';
+import { ageColumn, nameColumn, textColumn, wideColumn } from '../../printer-columns.ts';
+import { everyVerb } from '../../verbs.ts';
 import { showSelector } from '../../validation/label-selector.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
 import { dropDisabledFields } from '../pod/pod-disabled-fields.ts';

@@ -3,7 +3,7 @@ import type { ReplicaSet, ReplicaSetStatus } from '../../generated/types.ts';
 import type { Kind } from '../../kind.ts';
 import { immutable, nonNegative } from '../../validation/metadata.ts';
 import { nameIsDnsSubdomain } from '../../validation/names.ts';
-import { everyVerb } from '../verbs.ts';
+import { everyVerb } from '../../verbs.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
 import { dropDisabledFields } from '../pod/pod-disabled-fields.ts';
 import { nameWarnings, podTemplateWarnings } from '../pod/pod-warnings.ts';

@@ -1,7 +1,7 @@
 import type { LabelSelector, PodTemplateSpec } from '../../generated/types.ts';
 import type { Column, ScalePaths } from '../../kind.ts';
 import type { KubeObject } from '../../object.ts';
-import { ageColumn, integerColumn, nameColumn, wideColumn } from '../columns.ts';
+import { ageColumn, integerColumn, nameColumn, wideColumn } from '../../printer-columns.ts';
 import { selectorCell, showSelector } from '../../validation/label-selector.ts';
 import { containerColumns } from './workload-template.ts';
 

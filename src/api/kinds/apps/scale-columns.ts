@@ -1,7 +1,7 @@
 import type { Scale } from '../../generated/types.ts';
 import type { Column } from '../../kind.ts';
 import type { KubeObject } from '../../object.ts';
-import { ageColumn, integerColumn, textColumn } from '../columns.ts';
+import { ageColumn, integerColumn, textColumn } from '../../printer-columns.ts';
 
 const scaleOf = (object: KubeObject): Pick<Scale, 'spec' | 'status'> => object as KubeObject & Scale;
 

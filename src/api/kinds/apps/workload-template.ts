@@ -3,7 +3,7 @@ import type { LabelSelector, PodTemplateSpec } from '../../generated/types.ts';
 import type { Column } from '../../kind.ts';
 import type { KubeObject } from '../../object.ts';
 import { validateLabelSelector } from '../../validation/labels.ts';
-import { wideColumn } from '../columns.ts';
+import { wideColumn } from '../../printer-columns.ts';
 import { isEmptySelector, isValidSelector, selects } from '../../validation/label-selector.ts';
 import { validatePodTemplate } from '../pod/pod-validation.ts';
 

@@ -1,6 +1,6 @@
 import type { HorizontalPodAutoscaler, MetricSpec, MetricStatus, MetricTarget, MetricValueStatus } from '../../generated/types.ts';
 import type { Column } from '../../kind.ts';
-import { ageColumn, nameColumn, textColumn } from '../columns.ts';
+import { ageColumn, nameColumn, textColumn } from '../../printer-columns.ts';
 
 const UNKNOWN = '<unknown>';
 const SHOWN_METRICS = 2;

@@ -3,7 +3,7 @@ import type { FieldError } from '../../field-error.ts';
 import type { Kind } from '../../kind.ts';
 import { nonNegative } from '../../validation/metadata.ts';
 import { nameIsDnsSubdomain } from '../../validation/names.ts';
-import { everyVerb } from '../verbs.ts';
+import { everyVerb } from '../../verbs.ts';
 import { autoscalerColumns } from './autoscaler-columns.ts';
 import { validateAutoscaler } from './autoscaler-rules.ts';
 import { metricsAnnotation, oldAutoscalerOf, newAutoscalerOf } from './autoscaler-views.ts';

@@ -1,8 +1,8 @@
 import type { Job, JobSpec } from '../../generated/types.ts';
 import type { Kind } from '../../kind.ts';
 import { nameIsDnsSubdomain } from '../../validation/names.ts';
-import { age, ageColumn, humanDuration, nameColumn, textColumn, wideColumn } from '../columns.ts';
-import { everyVerb } from '../verbs.ts';
+import { age, ageColumn, humanDuration, nameColumn, textColumn, wideColumn } from '../../printer-columns.ts';
+import { everyVerb } from '../../verbs.ts';
 import { hasTrueCondition } from './job-conditions.ts';
 import { validateJobStatusUpdate } from './job-status.ts';
 import { validateJobUpdate } from './job-update.ts';

@@ -1,8 +1,8 @@
 import type { CertificateSigningRequest, CertificateSigningRequestCondition } from '../../generated/types.ts';
 import type { Kind, Requester } from '../../kind.ts';
-import { ageColumn, humanDuration, nameColumn, textColumn } from '../columns.ts';
+import { ageColumn, humanDuration, nameColumn, textColumn } from '../../printer-columns.ts';
 import { timestamp } from '../timestamps.ts';
-import { everyVerb } from '../verbs.ts';
+import { everyVerb } from '../../verbs.ts';
 import { validateChange, validateRequest } from './request-rules.ts';
 
 /** A signature is given for the requesting user: only the server sets it. */

@@ -2,8 +2,8 @@ import { type FieldError, invalid } from '../../field-error.ts';
 import type { Lease } from '../../generated/types.ts';
 import type { Kind } from '../../kind.ts';
 import { nameIsDnsSubdomain } from '../../validation/names.ts';
-import { ageColumn, nameColumn, textColumn } from '../columns.ts';
-import { everyVerb } from '../verbs.ts';
+import { ageColumn, nameColumn, textColumn } from '../../printer-columns.ts';
+import { everyVerb } from '../../verbs.ts';
 
 /** Coordinated leader election is a feature that is off: its fields are dropped. */
 function dropCoordination({ spec }: Lease): void {

@@ -6,8 +6,8 @@ import { configMapKeyProblems } from '../../validation/formats.ts';
 import { nameIsDnsSubdomain } from '../../validation/names.ts';
 import { byteLength } from '../../validation/text.ts';
 import { base64ByteLength } from '../base64.ts';
-import { ageColumn, nameColumn, textColumn } from '../columns.ts';
-import { everyVerb } from '../verbs.ts';
+import { ageColumn, nameColumn, textColumn } from '../../printer-columns.ts';
+import { everyVerb } from '../../verbs.ts';
 
 /** What a ConfigMap or a Secret may hold in all. */
 export const MAX_DATA_SIZE = 1024 * 1024;

@@ -6,8 +6,8 @@ import { semanticallyEqual } from '../../validation/equality.ts';
 import { portNumberProblems } from '../../validation/formats.ts';
 import { ipWarnings, validateLegacyIp } from '../../validation/ip.ts';
 import { dnsLabelProblems, labelKeyProblems, nameIsDnsSubdomain } from '../../validation/names.ts';
-import { ageColumn, nameColumn, textColumn } from '../columns.ts';
-import { everyVerb } from '../verbs.ts';
+import { ageColumn, nameColumn, textColumn } from '../../printer-columns.ts';
+import { everyVerb } from '../../verbs.ts';
 
 export const portProtocols = ['SCTP', 'TCP', 'UDP'];
 const MANAGED_BY_LABEL = 'endpoints.kubernetes.io/managed-by';

@@ -2,10 +2,10 @@ import type { Event, EventsEvent } from '../../generated/types.ts';
 import type { Column, Conversion, Kind } from '../../kind.ts';
 import type { KubeObject } from '../../object.ts';
 import { nameIsDnsSubdomain, pathSegmentProblems } from '../../validation/names.ts';
-import { age, nameColumn, textColumn, wideColumn } from '../columns.ts';
+import { age, nameColumn, textColumn, wideColumn } from '../../printer-columns.ts';
 import { validateEvent, validateNewEventOnly, validateNewEventUpdate } from './event-rules.ts';
 import { coreEventOf, eventsEventOf } from './event-views.ts';
-import { everyVerb } from '../verbs.ts';
+import { everyVerb } from '../../verbs.ts';
 
 const firstSeen = (event: Event, now: number): string => age(event.firstTimestamp ?? event.eventTime, now);
 

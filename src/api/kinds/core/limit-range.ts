@@ -4,9 +4,9 @@ import type { Kind } from '../../kind.ts';
 import { compareQuantities, quantityToNumber } from '../../quantity.ts';
 import { labelKeyProblems, nameIsDnsSubdomain } from '../../validation/names.ts';
 import { amountOf, isOvercommitAllowed, validateContainerResourceName, validateResourceName } from '../../validation/resources.ts';
-import { plainColumns } from '../columns.ts';
+import { plainColumns } from '../../printer-columns.ts';
 import { roundUpResourceList } from '../resource-list.ts';
-import { everyVerb } from '../verbs.ts';
+import { everyVerb } from '../../verbs.ts';
 
 type List = 'max' | 'min' | 'default' | 'defaultRequest' | 'maxLimitRequestRatio';
 const lists: readonly List[] = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio'];

@@ -3,7 +3,7 @@ import type { Namespace } from '../../generated/types.ts';
 import type { Kind } from '../../kind.ts';
 import { validateFinalizerName, validateQualifiedFinalizerName } from '../../validation/metadata.ts';
 import { nameIsDnsLabel } from '../../validation/names.ts';
-import { ageColumn, nameColumn, textColumn } from '../columns.ts';
+import { ageColumn, nameColumn, textColumn } from '../../printer-columns.ts';
 
 const NAME_LABEL = 'kubernetes.io/metadata.name';
 /** Kubernetes' own finalizer: until it is gone, the namespace is not empty yet. */

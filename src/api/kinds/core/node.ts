@@ -6,9 +6,9 @@ import { validateLabelName } from '../../validation/labels.ts';
 import { labelValueProblems, nameIsDnsSubdomain, SUBDOMAIN_MAX_LENGTH } from '../../validation/names.ts';
 import { validateResourceQuantity } from '../../validation/resources.ts';
 import { byteLength } from '../../validation/text.ts';
-import { ageColumn, nameColumn, textColumn, wideColumn } from '../columns.ts';
+import { ageColumn, nameColumn, textColumn, wideColumn } from '../../printer-columns.ts';
 import { roundUpResourceList } from '../resource-list.ts';
-import { everyVerb } from '../verbs.ts';
+import { everyVerb } from '../../verbs.ts';
 
 const taintEffects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 const ROLE_LABEL_PREFIX = 'node-role.kubernetes.io/';

@@ -9,10 +9,10 @@ import { IMMUTABLE, immutable } from '../../validation/metadata.ts';
 import { labelKeyProblems, nameIsDnsSubdomain } from '../../validation/names.ts';
 import { equalResourceLists, isFractional, isNativeResource, validateBasicResource, validateResourceQuantity } from '../../validation/resources.ts';
 import { normalizeDataSources } from './claim-data-source.ts';
-import { accessModes, ageColumn, nameColumn, textColumn, wideColumn } from '../columns.ts';
+import { accessModes, ageColumn, nameColumn, textColumn, wideColumn } from '../../printer-columns.ts';
 import { BETA_STORAGE_CLASS_ANNOTATION } from './persistent-volume.ts';
 import { roundUpResourceList } from '../resource-list.ts';
-import { everyVerb } from '../verbs.ts';
+import { everyVerb } from '../../verbs.ts';
 
 const resizeStatuses = ['ControllerResizeInProgress', 'ControllerResizeInfeasible', 'NodeResizePending', 'NodeResizeInProgress', 'NodeResizeInfeasible'];
 

@@ -8,10 +8,10 @@ import { IMMUTABLE, immutable } from '../../validation/metadata.ts';
 import { nameIsDnsSubdomain } from '../../validation/names.ts';
 import { sourceNames } from '../../validation/persistent-volume-sources.ts';
 import { validatePersistentVolumeSpec } from '../../validation/persistent-volume-spec.ts';
-import { accessModes, ageColumn, nameColumn, textColumn, wideColumn } from '../columns.ts';
+import { accessModes, ageColumn, nameColumn, textColumn, wideColumn } from '../../printer-columns.ts';
 import { nodeSelectorTermWarnings } from '../deprecated-node-labels.ts';
 import { timestamp } from '../timestamps.ts';
-import { everyVerb } from '../verbs.ts';
+import { everyVerb } from '../../verbs.ts';
 import { defaultVolumeSources } from './volume-source-defaults.ts';
 
 export const BETA_STORAGE_CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';

@@ -5,9 +5,9 @@ import { compareQuantities } from '../../quantity.ts';
 import { IMMUTABLE } from '../../validation/metadata.ts';
 import { nameIsDnsSubdomain } from '../../validation/names.ts';
 import { amountOf, isQuotaResource, validateQuotaResourceName, validateResourceQuantity } from '../../validation/resources.ts';
-import { ageColumn, nameColumn, textColumn } from '../columns.ts';
+import { ageColumn, nameColumn, textColumn } from '../../printer-columns.ts';
 import { roundUpResourceList } from '../resource-list.ts';
-import { everyVerb } from '../verbs.ts';
+import { everyVerb } from '../../verbs.ts';
 
 const computeResources = ['pods', 'cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu', 'requests.memory'];
 /** What a quota may count of the pods or claims that a scope names. */

@@ -6,10 +6,10 @@ import { semanticallyEqual } from '../../validation/equality.ts';
 import { immutable } from '../../validation/metadata.ts';
 import { nameIsDnsSubdomain } from '../../validation/names.ts';
 import { base64ByteLength, base64FromText, textFromBase64 } from '../base64.ts';
-import { ageColumn, nameColumn, textColumn } from '../columns.ts';
+import { ageColumn, nameColumn, textColumn } from '../../printer-columns.ts';
 import { FIXED, MAX_DATA_SIZE, validateKeys } from './config-map.ts';
 import { keyPairWarnings } from './tls-secret.ts';
-import { everyVerb } from '../verbs.ts';
+import { everyVerb } from '../../verbs.ts';
 
 const SERVICE_ACCOUNT_ANNOTATION = 'kubernetes.io/service-account.name';
 

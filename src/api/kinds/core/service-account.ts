@@ -1,8 +1,8 @@
 import type { ServiceAccount } from '../../generated/types.ts';
 import type { Kind } from '../../kind.ts';
 import { nameIsDnsSubdomain } from '../../validation/names.ts';
-import { ageColumn, nameColumn } from '../columns.ts';
-import { everyVerb } from '../verbs.ts';
+import { ageColumn, nameColumn } from '../../printer-columns.ts';
+import { everyVerb } from '../../verbs.ts';
 
 const MOUNTABLE_SECRETS_ANNOTATION = 'kubernetes.io/enforce-mountable-secrets';
 

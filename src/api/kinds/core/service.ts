@@ -2,10 +2,10 @@ import type { Service, ServicePort, ServiceSpec } from '../../generated/types.ts
 import type { Kind } from '../../kind.ts';
 import { semanticallyEqual } from '../../validation/equality.ts';
 import { nameIsDnsLabel } from '../../validation/names.ts';
-import { ageColumn, nameColumn, textColumn, wideColumn } from '../columns.ts';
+import { ageColumn, nameColumn, textColumn, wideColumn } from '../../printer-columns.ts';
 import { externallyAccessible, validateService, validateServiceStatus, validateServiceUpdate } from './service-rules.ts';
 import { serviceWarnings } from './service-warnings.ts';
-import { everyVerb } from '../verbs.ts';
+import { everyVerb } from '../../verbs.ts';
 
 const AFFINITY_SECONDS = 10_800;
 const typesWithClusterIp = ['ClusterIP', 'NodePort', 'LoadBalancer'];

@@ -7,9 +7,9 @@ import { semanticallyEqual } from '../../validation/equality.ts';
 import { ipWarnings, isIpv4, parseIp, validateIp, validateLegacyIp } from '../../validation/ip.ts';
 import { immutable } from '../../validation/metadata.ts';
 import { dnsLabelProblems, labelKeyProblems, labelValueProblems, nameIsDnsSubdomain } from '../../validation/names.ts';
-import { ageColumn, nameColumn, textColumn } from '../columns.ts';
+import { ageColumn, nameColumn, textColumn } from '../../printer-columns.ts';
 import { portProtocols } from '../core/endpoints.ts';
-import { everyVerb } from '../verbs.ts';
+import { everyVerb } from '../../verbs.ts';
 
 const MAX_ENDPOINTS = 1000;
 const MAX_ADDRESSES = 100;

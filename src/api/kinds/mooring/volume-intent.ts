@@ -3,8 +3,8 @@ import type { ObjectMeta, PersistentVolumeSource, TopologySelectorTerm, VolumeNo
 import type { Kind } from '../../kind.ts';
 import { semanticallyEqual } from '../../validation/equality.ts';
 import { nameIsDnsSubdomain } from '../../validation/names.ts';
-import { ageColumn, integerColumn, nameColumn, textColumn, wideColumn } from '../columns.ts';
-import { everyVerb } from '../verbs.ts';
+import { ageColumn, integerColumn, nameColumn, textColumn, wideColumn } from '../../printer-columns.ts';
+import { everyVerb } from '../../verbs.ts';
 
 /**
  * What is about to be done to a volume outside the API, written down before it is done: creating its asset, deleting it,

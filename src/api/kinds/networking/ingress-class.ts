@@ -4,8 +4,8 @@ import type { Kind } from '../../kind.ts';
 import { httpPathProblem } from '../../validation/formats.ts';
 import { immutable } from '../../validation/metadata.ts';
 import { dnsLabelProblems, dnsSubdomainProblems, nameIsDnsSubdomain } from '../../validation/names.ts';
-import { ageColumn, nameColumn, textColumn } from '../columns.ts';
-import { everyVerb } from '../verbs.ts';
+import { ageColumn, nameColumn, textColumn } from '../../printer-columns.ts';
+import { everyVerb } from '../../verbs.ts';
 import { invalidEach } from '../../validation/field-rules.ts';
 import { segment } from './ingress.ts';
 

@@ -5,8 +5,8 @@ import { portNameProblems, portNumberProblems } from '../../validation/formats.t
 import { parseIp, validateLegacyIp } from '../../validation/ip.ts';
 import { dnsLabelProblems, dnsSubdomainProblems, nameIsDnsSubdomain, pathSegmentProblems } from '../../validation/names.ts';
 import { mismatch } from '../../validation/text.ts';
-import { ageColumn, nameColumn, textColumn } from '../columns.ts';
-import { everyVerb } from '../verbs.ts';
+import { ageColumn, nameColumn, textColumn } from '../../printer-columns.ts';
+import { everyVerb } from '../../verbs.ts';
 import { invalidEach } from '../../validation/field-rules.ts';
 
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';

@@ -5,8 +5,8 @@ import { portNameProblems, portNumberProblems } from '../../validation/formats.t
 import { type Cidr, parseCidr, validateLegacyCidr } from '../../validation/ip.ts';
 import { type LabelSelectorRules, validateLabelSelector } from '../../validation/labels.ts';
 import { nameIsDnsSubdomain } from '../../validation/names.ts';
-import { ageColumn, nameColumn, textColumn } from '../columns.ts';
-import { everyVerb } from '../verbs.ts';
+import { ageColumn, nameColumn, textColumn } from '../../printer-columns.ts';
+import { everyVerb } from '../../verbs.ts';
 import { invalidEach } from '../../validation/field-rules.ts';
 import { selectorCell } from '../../validation/label-selector.ts';
 

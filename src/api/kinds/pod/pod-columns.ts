@@ -1,6 +1,6 @@
 import type { Container, ContainerStatus, Pod, PodCondition } from '../../generated/types.ts';
 import type { Column, RowCondition } from '../../kind.ts';
-import { age, ageColumn, nameColumn, textColumn, wideColumn } from '../columns.ts';
+import { age, ageColumn, nameColumn, textColumn, wideColumn } from '../../printer-columns.ts';
 import { isSidecar } from './pod-parts.ts';
 
 /** What `kubectl get pods` says of a pod in one line. */

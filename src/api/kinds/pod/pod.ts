@@ -1,7 +1,7 @@
 import type { Pod } from '../../generated/types.ts';
 import type { Kind } from '../../kind.ts';
 import { nameIsDnsSubdomain } from '../../validation/names.ts';
-import { everyVerb } from '../verbs.ts';
+import { everyVerb } from '../../verbs.ts';
 import { podColumns, podRowConditions } from './pod-columns.ts';
 import { defaultPod } from './pod-defaults.ts';
 import { dropDisabledFields } from './pod-disabled-fields.ts';

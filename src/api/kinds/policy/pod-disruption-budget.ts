@@ -6,8 +6,8 @@ import { notMoreThan100Percent, positiveIntOrPercent } from '../../validation/in
 import { validateLabelSelector } from '../../validation/labels.ts';
 import { nonNegative } from '../../validation/metadata.ts';
 import { pathSegmentProblems } from '../../validation/names.ts';
-import { ageColumn, integerColumn, nameColumn, textColumn } from '../columns.ts';
-import { everyVerb } from '../verbs.ts';
+import { ageColumn, integerColumn, nameColumn, textColumn } from '../../printer-columns.ts';
+import { everyVerb } from '../../verbs.ts';
 
 const evictionPolicies = ['AlwaysAllow', 'IfHealthyBudget'];
 

@@ -2,8 +2,8 @@ import { type FieldError, invalid, notOneOf, required } from '../../field-error.
 import type { ClusterRoleBinding, RoleBinding, RoleRef, Subject } from '../../generated/types.ts';
 import type { Column, Kind } from '../../kind.ts';
 import { nameIsDnsSubdomain, pathSegmentProblems } from '../../validation/names.ts';
-import { ageColumn, nameColumn, textColumn, wideColumn } from '../columns.ts';
-import { everyVerb } from '../verbs.ts';
+import { ageColumn, nameColumn, textColumn, wideColumn } from '../../printer-columns.ts';
+import { everyVerb } from '../../verbs.ts';
 import { rbacGroup } from './policy-rules.ts';
 
 type Binding = RoleBinding | ClusterRoleBinding;

@@ -3,8 +3,8 @@ import type { ClusterRole, Role } from '../../generated/types.ts';
 import type { Kind } from '../../kind.ts';
 import { validateLabelSelector } from '../../validation/labels.ts';
 import { pathSegmentProblems } from '../../validation/names.ts';
-import { plainColumns } from '../columns.ts';
-import { everyVerb } from '../verbs.ts';
+import { plainColumns } from '../../printer-columns.ts';
+import { everyVerb } from '../../verbs.ts';
 import { rbacGroup, validateRules } from './policy-rules.ts';
 
 /** Names such as 'system:node' are no DNS names: anything that can stand in a path will do. */

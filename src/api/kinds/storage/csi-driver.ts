@@ -4,8 +4,8 @@ import type { Kind } from '../../kind.ts';
 import { semanticallyEqual } from '../../validation/equality.ts';
 import { immutable } from '../../validation/metadata.ts';
 import { nameIsDnsSubdomain } from '../../validation/names.ts';
-import { ageColumn, booleanColumn, nameColumn, textColumn } from '../columns.ts';
-import { everyVerb } from '../verbs.ts';
+import { ageColumn, booleanColumn, nameColumn, textColumn } from '../../printer-columns.ts';
+import { everyVerb } from '../../verbs.ts';
 
 const MIN_TOKEN_SECONDS = 600;
 const MAX_TOKEN_SECONDS = 2 ** 32;

@@ -7,8 +7,8 @@ import { IMMUTABLE, nonNegative } from '../../validation/metadata.ts';
 import { labelKeyProblems, nameIsDnsSubdomain } from '../../validation/names.ts';
 import { byteLength } from '../../validation/text.ts';
 import { validateCsiDriverName } from '../../validation/volume-sources.ts';
-import { ageColumn, integerColumn, nameColumn } from '../columns.ts';
-import { everyVerb } from '../verbs.ts';
+import { ageColumn, integerColumn, nameColumn } from '../../printer-columns.ts';
+import { everyVerb } from '../../verbs.ts';
 
 const NODE_ID_MAX_LENGTH = 256;
 

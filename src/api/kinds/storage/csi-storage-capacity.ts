@@ -5,9 +5,9 @@ import { validateLabelSelector } from '../../validation/labels.ts';
 import { immutable } from '../../validation/metadata.ts';
 import { nameIsDnsSubdomain } from '../../validation/names.ts';
 import { nonNegativeQuantity } from '../../validation/resources.ts';
-import { plainColumns } from '../columns.ts';
+import { plainColumns } from '../../printer-columns.ts';
 import { nodeLabelSelectorWarnings } from '../deprecated-node-labels.ts';
-import { everyVerb } from '../verbs.ts';
+import { everyVerb } from '../../verbs.ts';
 
 function validate({ nodeTopology, storageClassName, capacity }: CSIStorageCapacity): FieldError[] {
   return [

@@ -5,9 +5,9 @@ import { validateParameters, validateProvisioner } from '../../validation/class-
 import { immutable } from '../../validation/metadata.ts';
 import { nameIsDnsSubdomain } from '../../validation/names.ts';
 import { validateTopologySelectorTerm } from '../../validation/node-selector.ts';
-import { ageColumn, nameColumn, textColumn } from '../columns.ts';
+import { ageColumn, nameColumn, textColumn } from '../../printer-columns.ts';
 import { deprecatedNodeLabel } from '../deprecated-node-labels.ts';
-import { everyVerb } from '../verbs.ts';
+import { everyVerb } from '../../verbs.ts';
 
 const reclaimPolicies = ['Delete', 'Retain'];
 const bindingModes = ['Immediate', 'WaitForFirstConsumer'];

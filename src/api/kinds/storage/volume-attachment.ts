@@ -8,9 +8,9 @@ import { nameIsDnsSubdomain } from '../../validation/names.ts';
 import { validatePersistentVolumeSpec } from '../../validation/persistent-volume-spec.ts';
 import { byteLength, outOfRange } from '../../validation/text.ts';
 import { validateCsiDriverName } from '../../validation/volume-sources.ts';
-import { ageColumn, booleanColumn, nameColumn, textColumn } from '../columns.ts';
+import { ageColumn, booleanColumn, nameColumn, textColumn } from '../../printer-columns.ts';
 import { keepMetadata } from '../status-metadata.ts';
-import { everyVerb } from '../verbs.ts';
+import { everyVerb } from '../../verbs.ts';
 import { defaultVolumeSources } from '../core/volume-source-defaults.ts';
 
 const MAX_METADATA_SIZE = 256 * 1024;

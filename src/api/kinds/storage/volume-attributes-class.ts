@@ -4,8 +4,8 @@ import type { Kind } from '../../kind.ts';
 import { validateParameters, validateProvisioner } from '../../validation/class-parameters.ts';
 import { semanticallyEqual } from '../../validation/equality.ts';
 import { nameIsDnsSubdomain } from '../../validation/names.ts';
-import { ageColumn, nameColumn, textColumn } from '../columns.ts';
-import { everyVerb } from '../verbs.ts';
+import { ageColumn, nameColumn, textColumn } from '../../printer-columns.ts';
+import { everyVerb } from '../../verbs.ts';
 
 function validate({ driverName, parameters = {} }: VolumeAttributesClass): FieldError[] {
   return [...validateProvisioner(driverName, 'driverName'), ...validateParameters(parameters, 'parameters', { mayBeEmpty: false })];

@@ -1,4 +1,4 @@
-/** Who else has a say in what is written. */
+/** Group admissionregistration.k8s.io. */
 export const admissionTexts: Readonly<Record<string, string>> = {
   ValidatingWebhookConfiguration: `Webhooks that may refuse what is about to be written.
 webhooks All that are about a request are asked, at the same time.`,
@@ -21,7 +21,7 @@ name Its name, a domain of at least three parts.
 clientConfig Where it is, and whose certificates it has.
 rules Which requests it is about.
 failurePolicy What happens if it cannot be asked. Fail: the request is refused. Ignore: it goes on.
-reinvocationPolicy IfNeeded: it is asked once more if somebody changes the object after it. Never: it is asked once.`,
+reinvocationPolicy IfNeeded: it is called again if the object changes after its first call. Never: it is called once.`,
   ValidatingAdmissionPolicy: `Rules about what may be written, as expressions (CEL). It does nothing without a binding.
 spec The rules.
 status What was found out about the expressions.`,

@@ -1,6 +1,6 @@
 /**
- * What `kubectl explain` says. The texts are ours, and short: about storage in full, about the rest what everybody asks first.
- * A new kind gets its line in one of the files beside; the test says if a text speaks of what does not exist.
+ * The texts of `kubectl explain`. They are ours, and short: storage in full, of other kinds the most important fields.
+ * A new kind gets its text in one of the files beside; the test finds texts of types and fields that do not exist.
  */
 import { admissionTexts } from './admission.ts';
 import { objectTexts } from './objects.ts';
@@ -15,7 +15,7 @@ interface TypeTexts {
 
 export const texts: Readonly<Record<string, string>> = { ...objectTexts, ...admissionTexts, ...volumeTexts, ...storageTexts };
 
-/** In every object and list, unless it has words of its own. */
+/** For every object and list without its own text. */
 const inAllKinds: readonly (readonly [string, string])[] = [
   ['apiVersion', 'The group and version that this object is written in.'],
   ['kind', 'What this object is.'],
@@ -24,7 +24,7 @@ const inAllKinds: readonly (readonly [string, string])[] = [
 ];
 const none: TypeTexts = { type: undefined, fields: new Map() };
 
-/** `isKind`: the type stands on its own, with a kind and a version. */
+/** `isKind`: the type has kind and apiVersion. */
 export function textsOf(type: string, isKind: boolean): TypeTexts {
   const text = texts[type];
   if (text === undefined) return isKind ? { ...none, fields: new Map(inAllKinds) } : none;

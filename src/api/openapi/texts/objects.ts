@@ -1,4 +1,4 @@
-/** What is the same in all objects, and a line for each kind. First what the type is, then a line for each field: its name, and what it says. */
+/** Common types, and one text for each kind: first the type, then one line per field. */
 export const objectTexts: Readonly<Record<string, string>> = {
   ObjectMeta: `What every object says about itself.
 name The name of the object, unique among those of its kind and namespace. It never changes.
@@ -86,7 +86,7 @@ devicePath Where the container sees the device.`,
 data Entries of text.
 binaryData Entries of bytes, in base64.
 immutable Whether the entries can no longer change.`,
-  Secret: `Keys and values that not everybody should see.
+  Secret: `Confidential keys and values.
 data The entries, in base64.
 stringData Entries as plain text: written into data, and never read back.
 type What the secret is for. Some types demand certain keys.
@@ -141,7 +141,7 @@ status How far it is.`,
   CronJob: `Makes jobs at set times.
 spec When, and what.
 status When it last did.`,
-  PodDisruptionBudget: `How many pods may be missing at a time when somebody wants them gone.
+  PodDisruptionBudget: `Limits how many pods may be evicted at a time.
 spec Which pods, and how many.
 status How many may go now.`,
   PriorityClass: `How important pods are.
@@ -166,7 +166,7 @@ subresources Whether objects have a status and a scale of their own.
 additionalPrinterColumns The columns that kubectl get prints.`,
   Lease: `Says who is in charge, and until when.
 spec The holder and the times.`,
-  CertificateSigningRequest: `Asks for a certificate. Somebody approves or denies it; then its signer signs it.
+  CertificateSigningRequest: `Requests a certificate. An approver approves or denies it; then its signer signs it.
 spec What is asked for, and by whom. It never changes.
 status What was decided, and the certificate.`,
   CertificateSigningRequestSpec: `What is asked for, and by whom.

@@ -1,4 +1,4 @@
-/** Group storage.k8s.io, and mooring.dev. First what the type is, then a line for each field: its name, and what it says. */
+/** Groups storage.k8s.io and mooring.dev: first the type, then one line per field. */
 export const storageTexts: Readonly<Record<string, string>> = {
   StorageClass: `A sort of storage that claims can ask for by name: who makes its volumes, and how. The annotation storageclass.kubernetes.io/is-default-class makes it the default.
 provisioner Who makes and removes the volumes.
@@ -83,7 +83,7 @@ phase Pending: nothing is known yet. Failing: the last attempt failed. Created: 
 attempts How many attempts have failed.
 message What the driver said last.
 final Whether the failed attempt certainly left nothing behind.
-inUse Whether it failed only because somebody still uses the volume.
+inUse Whether it failed because the volume is still in use.
 notBefore It is not tried again before this.
 asset What the driver made.
 podUID The pod that scrubs the volume.`,

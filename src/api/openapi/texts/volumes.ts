@@ -1,4 +1,4 @@
-/** Volumes and claims. First what the type is, then a line for each field: its name, and what it says. */
+/** PersistentVolumes, PersistentVolumeClaims and volume sources: first the type, then one line per field. */
 export const volumeTexts: Readonly<Record<string, string>> = {
   PersistentVolume: `A piece of storage in the cluster that outlives the pods that use it. Made by hand, or for a claim by a provisioner.
 spec What the volume is and who may use it.

@@ -1,4 +1,4 @@
-/** What expressions get to see of a request. */
+/** The variables of CEL expressions in one request. CEL calls this an activation. */
 import { type AuthorizerDecision, type CheckAccess, CelAuthorizer } from '../../../api/admission/authorizer.ts';
 import { celValue } from '../../../api/admission/expressions.ts';
 import type { Namespace } from '../../../api/generated/types.ts';
@@ -9,7 +9,7 @@ import { requestAttributes, nameOf, type VersionedObjects } from './attributes.t
 
 export type Activation = Readonly<Record<string, unknown>>;
 
-/** `namespace`: undefined if the object is in none, or nobody asks. */
+/** `namespace`: undefined if the object has none, or the expressions have no `namespaceObject`. */
 export function activationOf(request: AdmissionRequest, { resource, object, old }: VersionedObjects, namespace: Namespace | undefined): Activation {
   return {
     object: object === undefined ? null : celValue(object),
@@ -19,13 +19,13 @@ export function activationOf(request: AdmissionRequest, { resource, object, old 
   };
 }
 
-/** Not all of its metadata are anybody's business. */
+/** `namespaceObject` lacks some of the metadata, as in Kubernetes. */
 function shownNamespace({ metadata, spec, status }: Namespace): Partial<Namespace> {
   const { managedFields: _fields, ownerReferences: _owners, selfLink: _link, ...shown } = metadata;
   return { metadata: shown, spec, status };
 }
 
-/** `authorizer`: absent where everybody may do everything. */
+/** `authorizer`: absent if every user may do everything. */
 export function authorizerValue(request: AdmissionRequest, authorizer: Authorizer | undefined): CelAuthorizer {
   const { kind } = request.resource;
   const ask: CheckAccess = (question, as) => {
@@ -43,7 +43,7 @@ const serviceAccount = (namespace: string, name: string): User => ({
 
 function answered(authorizer: Authorizer, user: User, question: Parameters<CheckAccess>[0]): AuthorizerDecision {
   const decision = authorizer.authorize(user, question.type === 'path' ? question : { ...question, version: '*' });
-  // Roles are at hand. Whoever has to ask elsewhere cannot be asked in the middle of an expression.
-  if (decision instanceof Promise) throw new Error('the authorizer has no answer at hand');
+  // CEL evaluates synchronously: an authorizer that needs I/O has no answer here.
+  if (decision instanceof Promise) throw new Error('the authorizer cannot answer synchronously');
   return { allowed: decision.allowed, reason: decision.reason ?? '' };
 }

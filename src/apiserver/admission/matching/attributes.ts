@@ -1,8 +1,8 @@
-/** A request to write an object as Kubernetes shows it to webhooks and expressions. */
+/** The attributes of a write as webhooks and expressions see them (upstream: admission.Attributes). */
 import type { KubeObject } from '../../../api/object.ts';
 import type { User } from '../../api.ts';
 import type { Resource } from '../../objects/resources.ts';
-import { scaleOf } from '../../registry/subresources/scale.ts';
+import { scaleOf } from '../../objects/scale.ts';
 import type { AdmissionRequest } from '../chain.ts';
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE';
@@ -15,7 +15,7 @@ export interface GroupVersionKind {
   readonly kind: string;
 }
 
-/** A namespace lies in itself. */
+/** The namespace of a Namespace is its own name. */
 export const namespaceOf = (request: AdmissionRequest): string => (isNamespaces(request.resource) ? nameOf(request) : request.namespace);
 
 export const isNamespaces = ({ kind }: Resource): boolean => kind.group === '' && kind.plural === 'namespaces';
@@ -23,7 +23,7 @@ export const isNamespaces = ({ kind }: Resource): boolean => kind.group === '' &
 /** '': it is not generated yet. */
 export const nameOf = ({ name, object }: AdmissionRequest): string => (name === '' ? (object.metadata.name ?? '') : name);
 
-/** What is posted to a part of an object (a Binding, an Eviction) is of its own kind. */
+/** An object posted to a subresource (a Binding, an Eviction) has its own kind. */
 export function kindOf({ object, resource, subresource }: AdmissionRequest): GroupVersionKind {
   if (isScale({ resource, subresource })) return { group: 'autoscaling', version: 'v1', kind: 'Scale' };
   const { group, version, kind } = resource.kind;
@@ -32,7 +32,7 @@ export function kindOf({ object, resource, subresource }: AdmissionRequest): Gro
   return { group: ofGroup, version: ofVersion, kind: object.kind };
 }
 
-/** Objects as a version that a rule names shows them; undefined: there is none. */
+/** The objects in the version that a rule names; undefined: there is none. */
 export interface VersionedObjects {
   readonly resource: Resource;
   readonly object: KubeObject | undefined;
@@ -47,7 +47,7 @@ export function versionedObjects(request: AdmissionRequest, resource: Resource):
   return { resource, object: object === undefined ? undefined : show(object), old: request.old === undefined ? undefined : show(request.old) };
 }
 
-/** A request that is about the number of replicas, and nothing else of an object. */
+/** A write of the /scale subresource. */
 export const isScale = ({ resource, subresource }: Pick<AdmissionRequest, 'resource' | 'subresource'>): boolean =>
   subresource === 'scale' && resource.kind.scale !== undefined;
 
@@ -56,7 +56,7 @@ function scaleIn({ resource, subresource }: AdmissionRequest, object: KubeObject
   return scale === undefined || subresource !== 'scale' ? undefined : scaleOf(scale, object);
 }
 
-/** One object in another of its versions. */
+/** The object in another version. */
 export function converted(object: KubeObject, from: Resource, to: Resource): KubeObject {
   if (from === to) return object;
   const stored = from.kind.storage.convert?.toStored(object) ?? object;
@@ -77,7 +77,7 @@ const userInfoOf = ({ name, uid = '', groups, extra = {} }: User): UserInfo => (
   ...(Object.keys(extra).length === 0 ? {} : { extra }),
 });
 
-/** `resource`: the one that a rule named, which may be another version of the one that was asked for. */
+/** `resource`: the one that the rule names, which may be another version of the requested one. */
 export function requestAttributes(request: AdmissionRequest, resource: Resource) {
   const { operation, subresource, user, dryRun } = request;
   const requestKind = kindOf(request);

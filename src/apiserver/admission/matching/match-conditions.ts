@@ -2,10 +2,10 @@ import type { CompiledExpression, Expressions, ExpressionScope } from '../../../
 import type { MatchCondition } from '../../../api/generated/types.ts';
 import type { Activation } from './activation.ts';
 
-/** What came of an expression. `exhausted`: there is nothing left of the budget, and no other is to be evaluated. */
+/** The result of an expression. `exhausted`: the cost budget is used up, and no other expression may run. */
 export type Evaluation = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly message: string; readonly exhausted?: true };
 
-/** What expressions may cost together. Below zero: it was too much. */
+/** The cost that is left for all expressions together. Below zero: exceeded. */
 export interface CostBudget {
   left: number;
 }
@@ -14,10 +14,10 @@ export interface CostBudget {
 export const POLICY_BUDGET = 10_000_000;
 const CONDITIONS_BUDGET = 2_500_000;
 
-/** Whether a request is one that a webhook or a policy wants to see. */
+/** Whether the match conditions of a webhook or policy hold. */
 export type MatchOutcome = { readonly type: 'met' } | { readonly type: 'unmet' } | { readonly type: 'failed'; readonly message: string };
 
-/** Expressions, what they may know, and what they get to see. */
+/** The compiler, the declared variables, their activation and the cost budget of expressions. */
 export interface EvaluationContext {
   readonly expressions: Expressions;
   readonly scope: ExpressionScope;
@@ -25,14 +25,14 @@ export interface EvaluationContext {
   readonly budget: CostBudget;
 }
 
-export function evaluate(text: string, { expressions, scope: known, activation: values, budget }: EvaluationContext): Evaluation {
-  const compilation = expressions.compile(text, known);
+export function evaluate(text: string, { expressions, scope, activation, budget }: EvaluationContext): Evaluation {
+  const compilation = expressions.compile(text, scope);
   if (!compilation.ok) return { ok: false, message: `compilation error: compilation failed: ${compilation.error.message}` };
-  return run(compilation.compiled, text, { activation: values, budget });
+  return run(compilation.compiled, text, { activation, budget });
 }
 
-function run(compiled: CompiledExpression, text: string, { activation: values, budget }: Pick<EvaluationContext, 'activation' | 'budget'>): Evaluation {
-  const { value, error, cost } = compiled.run(values);
+function run(compiled: CompiledExpression, text: string, { activation, budget }: Pick<EvaluationContext, 'activation' | 'budget'>): Evaluation {
+  const { value, error, cost } = compiled.run(activation);
   budget.left -= cost;
   if (budget.left < 0) {
     return { ok: false, message: 'validation failed due to running out of cost budget, no further validation rules will be run', exhausted: true };
@@ -40,12 +40,12 @@ function run(compiled: CompiledExpression, text: string, { activation: values, b
   return error === undefined ? { ok: true, value } : { ok: false, message: `expression '${text}' resulted in error: ${error.message}` };
 }
 
-/** A condition that is not met counts more than any that fails. */
+/** A false condition takes precedence over failed ones. */
 export function evaluateMatchConditions(conditions: readonly MatchCondition[], given: Omit<EvaluationContext, 'budget'>): MatchOutcome {
-  const scene: EvaluationContext = { ...given, budget: { left: CONDITIONS_BUDGET } };
+  const context: EvaluationContext = { ...given, budget: { left: CONDITIONS_BUDGET } };
   const failures: string[] = [];
   for (const { expression } of conditions) {
-    const result = evaluate(expression, scene);
+    const result = evaluate(expression, context);
     if (!result.ok && result.exhausted === true) return { type: 'failed', message: result.message };
     if (!result.ok) failures.push(result.message);
     else if (result.value === false) return { type: 'unmet' };
@@ -54,7 +54,7 @@ export function evaluateMatchConditions(conditions: readonly MatchCondition[], g
   return { type: 'failed', message: aggregated(failures) };
 }
 
-/** One error by itself, several in brackets, each once. */
+/** One error alone, several in brackets, without repetitions (Go: utilerrors.Aggregate). */
 function aggregated(failures: readonly string[]): string {
   const different = [...new Set(failures)];
   return different.length === 1 ? (different[0] ?? '') : `[${different.join(', ')}]`;

@@ -1,4 +1,4 @@
-/** How objects are changed on their way by others than the server: webhooks and policies. */
+/** Objects after a mutation by a webhook or a policy. */
 import type { Scale } from '../../../api/generated/types.ts';
 import { isJsonObject } from '../../../api/json.ts';
 import type { KubeObject } from '../../../api/object.ts';
@@ -10,7 +10,7 @@ import type { Resource } from '../../objects/resources.ts';
 import type { AdmissionRequest } from '../chain.ts';
 import { converted, isScale } from './attributes.ts';
 
-/** Puts what somebody made of an object in its place. `resource`: whose version it is in. @returns whether it is different. @throws ApiError */
+/** Replaces the object of a request by the mutated one. `resource`: the version it is in. @returns whether it changed. @throws ApiError */
 export function replaceWithMutated(request: AdmissionRequest, { object, resource, made }: { object: KubeObject; resource: Resource; made: unknown }): boolean {
   const decoded = decodedAs(object, resource, made);
   adoptNamespace(decoded, request.resource.kind, request.namespace);
@@ -23,13 +23,13 @@ export function replaceWithMutated(request: AdmissionRequest, { object, resource
   return true;
 }
 
-/** Decoded, and complete with its defaults. What is no object of its kind any more is the fault of who changed it, not the client's. @throws ApiError 500 */
+/** Decoded, with defaults. A mutation that breaks the object is an error of the webhook or policy, not of the client. @throws ApiError 500 */
 function decodedAs({ kind, apiVersion }: KubeObject, { kind: own }: Resource, value: unknown): KubeObject {
   if (!isJsonObject(value)) throw statusErrors.internal('the object would no longer be one');
   if (value['kind'] !== kind || value['apiVersion'] !== apiVersion) {
     throw statusErrors.internal(`an object of ${apiVersion} ${kind} cannot become one of ${String(value['apiVersion'])} ${String(value['kind'])}`);
   }
-  // What is posted to a part of an object is of its own kind.
+  // An object posted to a subresource has its own kind.
   const isOwn = kind === own.kind;
   try {
     const decoded = isOwn && own.custom !== undefined ? own.custom.decode(value).object : decode<KubeObject>(isOwn ? own.type : kind, value).object;
@@ -41,7 +41,7 @@ function decodedAs({ kind, apiVersion }: KubeObject, { kind: own }: Resource, va
   }
 }
 
-/** In place: everybody who works on the request holds this very object. */
+/** In place: all plugins share this object. */
 function replaceObject(target: KubeObject, source: KubeObject): void {
   const fields = target as unknown as Record<string, unknown>;
   for (const key of Object.keys(fields)) if (!Object.hasOwn(source, key)) delete fields[key];

@@ -2,18 +2,18 @@ import type { KubeObject } from '../../../api/object.ts';
 import { cloneObject, deepEqual } from '../../../api/schema/index.ts';
 
 /**
- * Who has to be asked again. Who may be (reinvocationPolicy IfNeeded) is asked a second time if, after its first, anybody changed the
- * object; nobody is asked a third time.
+ * Which webhooks and policies run a second time (upstream: reinvocationContext). With reinvocationPolicy IfNeeded that is the case if the
+ * object changed after the first run. None runs a third time.
  */
 export class Reinvocation {
   readonly #invoked = new Set<string>();
   readonly #again = new Set<string>();
   #last: KubeObject | undefined;
   #repeats = false;
-  /** Somebody has changed the object: everybody who changes objects has another look at it. */
+  /** The object changed: the plugins in front run again. */
   needed = false;
 
-  /** Before each round. What others have changed since the last one counts as well. */
+  /** Before each round. Changes by other plugins since the last round count too. */
   begin(object: KubeObject): void {
     if (this.#last === undefined) return;
     if (!deepEqual(object, this.#last)) this.#require();

@@ -3,11 +3,11 @@ import { type MatchAttributes, matchedResource, type MatchCriteria } from './rul
 
 export interface RuleMatch<T> {
   readonly entry: T;
-  /** As the entry's rules name it. */
+  /** In the version that the entry's rules name. */
   readonly resource: Resource;
 }
 
-/** Entries in the order in which they have a say. Which of them are about a kind of request is found out once, and then looked up. */
+/** Webhooks or policies in their order, indexed by operation, resource and subresource on the first request of each combination. */
 export class RuleIndex<T extends MatchCriteria> {
   readonly #resources: Resources;
   #entries: readonly T[] = [];
@@ -27,29 +27,29 @@ export class RuleIndex<T extends MatchCriteria> {
     this.#matched.clear();
   }
 
-  matching(asked: MatchAttributes): readonly RuleMatch<T>[] {
-    // Kinds that come and go at run time may be equivalent to others, and must not be kept.
+  matching(attributes: MatchAttributes): readonly RuleMatch<T>[] {
+    // Custom kinds come and go, and may be equivalent to others.
     if (this.#generation !== this.#resources.generation) {
       this.#generation = this.#resources.generation;
       this.#matched.clear();
     }
-    let ofResource = this.#matched.get(asked.resource);
+    let ofResource = this.#matched.get(attributes.resource);
     if (ofResource === undefined) {
       ofResource = new Map();
-      this.#matched.set(asked.resource, ofResource);
+      this.#matched.set(attributes.resource, ofResource);
     }
-    const key = `${asked.operation} ${asked.subresource}`;
+    const key = `${attributes.operation} ${attributes.subresource}`;
     let matched = ofResource.get(key);
     if (matched === undefined) {
-      matched = this.#find(asked);
+      matched = this.#find(attributes);
       ofResource.set(key, matched);
     }
     return matched;
   }
 
-  #find(asked: MatchAttributes): readonly RuleMatch<T>[] {
+  #find(attributes: MatchAttributes): readonly RuleMatch<T>[] {
     return this.#entries.flatMap((entry) => {
-      const resource = matchedResource(entry, asked, this.#resources);
+      const resource = matchedResource(entry, attributes, this.#resources);
       return resource === undefined ? [] : [{ entry, resource }];
     });
   }

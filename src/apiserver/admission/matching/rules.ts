@@ -1,14 +1,14 @@
-/** Which requests rules are about. */
+/** Which requests rules match (upstream: admission/plugin/webhook/predicates/rules). */
 import type { NamedRuleWithOperations } from '../../../api/generated/types.ts';
 import type { Resource, Resources } from '../../objects/resources.ts';
 import type { AdmissionOperation } from './attributes.ts';
 
-/** What rules look at. */
+/** The attributes of a request that rules match. */
 export interface MatchAttributes {
   readonly operation: AdmissionOperation;
   readonly resource: Resource;
   readonly subresource: string;
-  /** Absent: whatever its name. */
+  /** Absent: any name. */
   readonly name?: string;
 }
 
@@ -39,19 +39,19 @@ function resourceMatches(given: string, plural: string, subresource: string): bo
 const equivalents = (resources: Resources, resource: Resource): Resource[] =>
   [...resources.all()].filter((other) => other !== resource && other.base === resource.base);
 
-/** Rules, and whether they are meant for other versions of the same objects as well. */
+/** Rules, and whether they also match other versions of the same objects (matchPolicy). */
 export interface MatchCriteria {
   readonly rules: readonly NamedRuleWithOperations[];
   readonly matchPolicy: string | undefined;
 }
 
-/** The resource that the rules name: the one asked for, or else an equivalent one. */
-export function matchedResource({ rules, matchPolicy }: MatchCriteria, asked: MatchAttributes, resources: Resources): Resource | undefined {
-  if (rules.some((rule) => ruleMatches(rule, asked))) return asked.resource;
+/** The resource that a rule matches: the requested one, or an equivalent one. */
+export function matchedResource({ rules, matchPolicy }: MatchCriteria, attributes: MatchAttributes, resources: Resources): Resource | undefined {
+  if (rules.some((rule) => ruleMatches(rule, attributes))) return attributes.resource;
   if (matchPolicy !== 'Equivalent') return undefined;
-  const others = equivalents(resources, asked.resource);
+  const others = equivalents(resources, attributes.resource);
   for (const rule of rules) {
-    const found = others.find((resource) => ruleMatches(rule, { ...asked, resource }));
+    const found = others.find((resource) => ruleMatches(rule, { ...attributes, resource }));
     if (found !== undefined) return found;
   }
   return undefined;

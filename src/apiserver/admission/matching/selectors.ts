@@ -1,4 +1,4 @@
-/** Which namespaces and objects webhooks and policies are about. */
+/** The namespaceSelector and objectSelector of webhooks and policies. */
 import type { LabelSelector as Selector, Namespace } from '../../../api/generated/types.ts';
 import { statusErrors } from '../../../api/status.ts';
 import { everything, type LabelSelector, labelSelectorOf, type Labels, matchesLabels, selectsEverything } from '../../../api/selectors/label-selector.ts';
@@ -35,21 +35,21 @@ export class NamespaceReader {
     return found;
   }
 
-  /** Of a namespace that is being written, those that it is to have. */
+  /** For a write of a Namespace: the new labels. */
   async labelsFor(request: AdmissionRequest): Promise<Labels | undefined> {
     if (isNamespaces(request.resource) && request.subresource === '' && request.operation !== 'delete') return request.object.metadata.labels;
     return (await this.get(namespaceOf(request))).metadata.labels;
   }
 }
 
-/** What is in no namespace is never left out because of namespaces. @throws ApiError 404 */
+/** The namespaceSelector does not apply to cluster-scoped objects. @throws ApiError 404 */
 export async function selects({ namespaces, objects }: Selectors, request: AdmissionRequest, reader: NamespaceReader): Promise<boolean> {
   if (!selectsObject(objects, request)) return false;
   if (selectsEverything(namespaces) || namespaceOf(request) === '') return true;
   return matchesLabels(namespaces, await reader.labelsFor(request));
 }
 
-/** The object as it is to be, or as it is. */
+/** The new or the old object. */
 function selectsObject(selector: LabelSelector, request: AdmissionRequest): boolean {
   if (selectsEverything(selector)) return true;
   return [objectOf(request), request.old].some((object) => object !== undefined && matchesLabels(selector, object.metadata.labels));

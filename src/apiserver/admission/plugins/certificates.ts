@@ -19,7 +19,7 @@ const onRequests =
   (operation, resource, subresource) =>
     operation === wanted && subresource === part && isRequest(resource);
 
-/** Who asks for a certificate has its key. */
+/** The request must be signed with the key that it asks a certificate for. */
 const requestSignature: AdmissionPlugin = {
   name: 'CertificateRequestSignature',
   handles: onRequests('create', ''),
@@ -32,7 +32,7 @@ const requestSignature: AdmissionPlugin = {
   },
 };
 
-/** Nobody comes to be a superuser by a signature. */
+/** No client certificate makes its user a member of system:masters. */
 const subjectRestriction: AdmissionPlugin = {
   name: 'CertificateSubjectRestriction',
   handles: onRequests('create', ''),
@@ -46,7 +46,7 @@ const subjectRestriction: AdmissionPlugin = {
   },
 };
 
-/** Whether somebody may speak for a signer: for that one, or for all of its domain. */
+/** Whether the user may approve or sign for a signer, or for all signers of its domain. */
 async function maySpeakFor(authorizer: Authorizer, user: User, { verb, signerName }: { readonly verb: 'approve' | 'sign'; readonly signerName: string }) {
   const [domain = ''] = signerName.split('/');
   for (const name of [signerName, `${domain}/*`]) {
@@ -65,7 +65,7 @@ async function maySpeakFor(authorizer: Authorizer, user: User, { verb, signerNam
   return false;
 }
 
-/** The signer is the one that the request has, whatever the change says. */
+/** The signerName is immutable: the stored one counts. */
 const signerOf = ({ old }: AdmissionRequest): string => (old as CertificateSigningRequest).spec.signerName;
 
 function approval(authorizer: Authorizer): AdmissionPlugin {
@@ -94,7 +94,7 @@ function signing(authorizer: Authorizer): AdmissionPlugin {
   };
 }
 
-/** What is checked of requests for certificates. Without an authorizer, everybody may approve and sign. */
+/** Admission of CertificateSigningRequests. Without an authorizer, every user may approve and sign. */
 export const certificateAdmission = (authorizer: Authorizer | undefined): readonly AdmissionPlugin[] => [
   requestSignature,
   ...(authorizer === undefined ? [] : [approval(authorizer), signing(authorizer)]),

@@ -1,4 +1,5 @@
 import type { PersistentVolumeClaim, StorageClass } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { Resources } from '../../objects/resources.ts';
 import { type AdmissionPlugin, isResource } from '../chain.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
@@ -7,7 +8,7 @@ const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
 const DEFAULT_CLASS_BETA = 'storageclass.beta.kubernetes.io/is-default-class';
 const CLASS_OF_CLAIM_BETA = 'volume.beta.kubernetes.io/storage-class';
 
-/** A claim that names no class (not even "") gets the default one. */
+/** A PVC without storageClassName gets the default StorageClass; "" is none. */
 export function defaultStorageClass(resources: Resources, reader: ClusterReader): AdmissionPlugin {
   const classes = resources.require('storage.k8s.io/v1', 'storageclasses');
   return {
@@ -22,11 +23,10 @@ export function defaultStorageClass(resources: Resources, reader: ClusterReader)
   };
 }
 
-/** Of several defaults the newest wins; of equally old ones the first by name. */
-export function newestDefault(classes: readonly StorageClass[]): StorageClass | undefined {
+/** Of several default classes the newest wins; of equally old ones the first by name. */
+export function newestDefault(classes: readonly Stored<StorageClass>[]): Stored<StorageClass> | undefined {
   const age = ({ metadata }: StorageClass): string => metadata.creationTimestamp ?? '';
-  const name = ({ metadata }: StorageClass): string => metadata.name ?? '';
-  return classes.filter(isDefault).sort((a, b) => (age(a) === age(b) ? (name(a) < name(b) ? -1 : 1) : age(a) < age(b) ? 1 : -1))[0];
+  return classes.filter(isDefault).sort((a, b) => (age(a) === age(b) ? (a.metadata.name < b.metadata.name ? -1 : 1) : age(a) < age(b) ? 1 : -1))[0];
 }
 
 const isDefault = ({ metadata: { annotations = {} } }: StorageClass): boolean =>

@@ -4,7 +4,7 @@ import { type AdmissionPlugin, isResource } from '../chain.ts';
 const SECONDS = 300;
 const taints = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'] as const;
 
-/** A pod stays on a node that is lost for five minutes, unless it says otherwise. */
+/** A pod tolerates a node that is not ready or unreachable for five minutes, unless it has its own toleration. */
 export const defaultTolerationSeconds: AdmissionPlugin = {
   name: 'DefaultTolerationSeconds',
   handles: (operation, resource, subresource) => operation !== 'delete' && subresource === '' && isResource(resource, '', 'pods'),

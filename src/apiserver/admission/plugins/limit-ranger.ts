@@ -9,7 +9,7 @@ import { admissionForbidden } from '../forbidden.ts';
 
 const ANNOTATION = 'kubernetes.io/limit-ranger';
 
-/** A namespace's limit ranges: what containers get that ask for nothing, and what nobody may ask for. */
+/** LimitRanges: default requests and limits for containers, and bounds for pods, containers and PVCs. */
 export function limitRanger(resources: Resources, reader: ClusterReader): AdmissionPlugin {
   const ranges = resources.require('v1', 'limitranges');
   return {
@@ -50,7 +50,7 @@ interface ContainerDefaults {
   readonly requests: Readonly<Record<string, string>>;
 }
 
-/** @returns what was set, in the words of the annotation */
+/** @returns what was set, for the annotation */
 function setContainerDefaults({ name, resources }: Container, role: string, defaults: ContainerDefaults): string[] {
   const limits = missing(resources.limits, defaults.limits);
   const requests = missing(resources.requests, defaults.requests);
@@ -80,7 +80,7 @@ function podViolations(pod: Pod, item: LimitRangeItem): string[] {
   return containers.flatMap(({ resources: { requests = {}, limits = {} } }) => violations(item, { requests, limits }));
 }
 
-/** Only requests count for claims; limits are not taken for user input. */
+/** Only the requests of PVCs are checked. */
 function claimViolations({ spec }: PersistentVolumeClaim, item: LimitRangeItem): string[] {
   if (item.type !== 'PersistentVolumeClaim') return [];
   const requests = spec.resources.requests ?? {};

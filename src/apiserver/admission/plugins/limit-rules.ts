@@ -1,4 +1,4 @@
-/** What a limit range forbids, and the words for it. Pure. */
+/** Violations of a LimitRange and their messages. Pure. */
 import type { LimitRangeItem } from '../../../api/generated/types.ts';
 import { compareQuantities, quantityToNumber } from '../../../api/quantity.ts';
 
@@ -9,17 +9,17 @@ export interface RequestsAndLimits {
   readonly limits: Amounts;
 }
 
-export function violations({ type, min = {}, max = {}, maxLimitRequestRatio = {} }: LimitRangeItem, asked: RequestsAndLimits): string[] {
+export function violations({ type, min = {}, max = {}, maxLimitRequestRatio = {} }: LimitRangeItem, given: RequestsAndLimits): string[] {
   return [
-    ...entries(min).flatMap(([resource, bound]) => belowMinimum(`minimum ${resource} usage per ${type} is ${bound}`, bound, of(asked, resource))),
-    ...entries(max).flatMap(([resource, bound]) => aboveMaximum(`maximum ${resource} usage per ${type} is ${bound}`, bound, of(asked, resource))),
+    ...entries(min).flatMap(([resource, bound]) => belowMinimum(`minimum ${resource} usage per ${type} is ${bound}`, bound, of(given, resource))),
+    ...entries(max).flatMap(([resource, bound]) => aboveMaximum(`maximum ${resource} usage per ${type} is ${bound}`, bound, of(given, resource))),
     ...entries(maxLimitRequestRatio).flatMap(([resource, bound]) =>
-      aboveRatio(`${resource} max limit to request ratio per ${type} is ${bound}`, bound, of(asked, resource)),
+      aboveRatio(`${resource} max limit to request ratio per ${type} is ${bound}`, bound, of(given, resource)),
     ),
   ];
 }
 
-/** For what has no limits: only the request is compared. */
+/** For PVCs, which have no limits: only the request is compared. */
 export function maximumOfRequest(type: string, max: Amounts, requests: Amounts): string[] {
   return entries(max).flatMap(([resource, bound]) => {
     const rule = `maximum ${resource} usage per ${type} is ${bound}`;
@@ -36,7 +36,7 @@ interface Pair {
 
 const of = ({ requests, limits }: RequestsAndLimits, resource: string): Pair => ({ request: amountOf(requests, resource), limit: amountOf(limits, resource) });
 
-/** A name is data, even if it is one that every object knows. */
+/** Own properties only: a resource may be called 'constructor'. */
 const amountOf = (amounts: Amounts, resource: string): string | undefined => (Object.hasOwn(amounts, resource) ? amounts[resource] : undefined);
 
 const entries = (amounts: Amounts): [string, string][] => Object.entries(amounts).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -54,10 +54,10 @@ function aboveMaximum(rule: string, bound: string, { request, limit }: Pair): st
 }
 
 function aboveRatio(rule: string, bound: string, { request, limit }: Pair): string[] {
-  const asked = request === undefined ? 0 : quantityToNumber(request);
+  const requested = request === undefined ? 0 : quantityToNumber(request);
   const granted = limit === undefined ? 0 : quantityToNumber(limit);
-  if (asked === 0) return [`${rule}, but no request is specified or request is 0`];
+  if (requested === 0) return [`${rule}, but no request is specified or request is 0`];
   if (granted === 0) return [`${rule}, but no limit is specified or limit is 0`];
-  const ratio = granted / asked;
+  const ratio = granted / requested;
   return ratio > quantityToNumber(bound) ? [`${rule}, but provided ratio is ${ratio.toFixed(6)}`] : [];
 }

@@ -3,10 +3,10 @@ import { podSecrets } from '../../authorization/node/pod-references.ts';
 import type { AdmissionRequest } from '../chain.ts';
 import { admissionForbidden } from '../forbidden.ts';
 
-/** A pod that a node runs from a file of its own and only shows to the API. */
+/** A static pod that the kubelet shows to the API. */
 export const isMirror = ({ metadata }: Pod): boolean => metadata.annotations?.['kubernetes.io/config.mirror'] !== undefined;
 
-/** What it runs is decided on the node: it may not gain anything from the cluster by being shown. */
+/** A mirror pod must not reference objects of the API: the API server does not control what the kubelet runs. */
 export function forbidMirrorReferences(request: AdmissionRequest, pod: Pod): void {
   if ((pod.spec.serviceAccountName ?? '') !== '') throw admissionForbidden(request, 'a mirror pod may not reference service accounts');
   if (podSecrets(pod).some((name) => (name ?? '') !== '')) throw admissionForbidden(request, 'a mirror pod may not reference secrets');

@@ -7,7 +7,7 @@ import { admissionForbidden } from '../forbidden.ts';
 
 const immortal: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);
 
-/** Objects are created in namespaces that exist and stay; the namespaces that everything relies on stay for ever. */
+/** Objects are created only in namespaces that exist and are not Terminating. Three namespaces cannot be deleted. */
 export function namespaceLifecycle(resources: Resources): AdmissionPlugin {
   const namespaces = resources.require('v1', 'namespaces');
   return {
@@ -15,7 +15,7 @@ export function namespaceLifecycle(resources: Resources): AdmissionPlugin {
     handles: (operation, resource) => (operation === 'create' ? resource.kind.namespaced : operation === 'delete' && isResource(resource, '', 'namespaces')),
     mutate: async (request) => {
       if (request.operation === 'delete') return forbidImmortal(request);
-      // The namespace is compared in the transaction: nothing slips in once somebody has begun to empty it.
+      // The transaction compares the namespace: no object slips in after its deletion has begun.
       const entry = await request.draft.read(keyOf(namespaces, '', request.namespace));
       if (entry === undefined) throw statusErrors.notFound(namespaces.kind, request.namespace);
       const namespace = revisionOf(namespaces, entry).object as Namespace;

@@ -5,7 +5,7 @@ import { type AdmissionPlugin, isResource } from '../chain.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import { admissionForbidden } from '../forbidden.ts';
 
-/** A claim may grow once it is bound, if its class allows it. */
+/** A PVC may be expanded once it is bound, if its class has allowVolumeExpansion. */
 export function persistentVolumeClaimResize(resources: Resources, reader: ClusterReader): AdmissionPlugin {
   const classes = resources.require('storage.k8s.io/v1', 'storageclasses');
   return {
@@ -26,6 +26,6 @@ export function persistentVolumeClaimResize(resources: Resources, reader: Cluste
 
 const requestOf = ({ spec }: PersistentVolumeClaim): string => spec.resources.requests?.['storage'] ?? '0';
 
-/** The annotation came before the field, and still wins. */
+/** The beta annotation takes precedence over the field. */
 export const classOf = ({ metadata, spec }: PersistentVolumeClaim): string =>
   metadata.annotations?.['volume.beta.kubernetes.io/storage-class'] ?? spec.storageClassName ?? '';

@@ -5,12 +5,13 @@ import { amountsOf, type ResourceAmounts } from '../../../api/kinds/pod/resource
 import { sameMeaning } from '../../../api/validation/semantic-equality.ts';
 import { compareQuantities, parseQuantity, quantityMilliValue, quantityValue } from '../../../api/quantity.ts';
 import { ApiError } from '../../../api/status.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { Resource, Resources } from '../../objects/resources.ts';
 import { type AdmissionPlugin, type AdmissionRequest, isResource, type Operation } from '../chain.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import { admissionForbidden } from '../forbidden.ts';
 
-/** What only nodes that say so can do to pods that run on them. A change of an ordinary field needs none of it. */
+/** A resize may need features that the node must declare (node.status.declaredFeatures). */
 export function nodeDeclaredFeatures(resources: Resources, reader: ClusterReader): AdmissionPlugin {
   return {
     name: 'NodeDeclaredFeatureValidator',
@@ -21,7 +22,7 @@ export function nodeDeclaredFeatures(resources: Resources, reader: ClusterReader
       const node = await nodeOf(request, resources, reader);
       const missing = needed.filter((feature) => !(node.status.declaredFeatures ?? []).includes(feature));
       if (missing.length === 0) return;
-      throw admissionForbidden(request, `pod update requires features ${missing.join(', ')} which are not available on node "${node.metadata.name ?? ''}"`);
+      throw admissionForbidden(request, `pod update requires features ${missing.join(', ')} which are not available on node "${node.metadata.name}"`);
     },
   };
 }
@@ -37,7 +38,7 @@ function needsOf(spec: PodSpec, old: PodSpec): readonly string[] {
   ];
 }
 
-/** A pod is not given more than its node can ever have; whether there is room now, the node finds out. */
+/** A resize must fit the node's allocatable resources. Whether it fits beside the other pods is the kubelet's decision. */
 export function podResizeValidator(resources: Resources, reader: ClusterReader): AdmissionPlugin {
   return {
     name: 'PodResizeValidator',
@@ -47,7 +48,7 @@ export function podResizeValidator(resources: Resources, reader: ClusterReader):
       const node = await nodeOf(request, resources, reader);
       const os = node.metadata.labels?.['kubernetes.io/os'];
       if (os !== undefined && os !== 'linux') {
-        throw refusedFor(request, `pod resize is only supported on linux nodes, node "${node.metadata.name ?? ''}" is "${os}"`, 'UnsupportedPlatform');
+        throw refusedFor(request, `pod resize is only supported on linux nodes, node "${node.metadata.name}" is "${os}"`, 'UnsupportedPlatform');
       }
       const excess = excessOf(podRequests(request.object as Pod), amountsOf(node.status.allocatable));
       if (excess !== '') throw refusedFor(request, `node didn't have enough allocatable resources: ${excess}`, 'NodeCapacity');
@@ -58,11 +59,11 @@ export function podResizeValidator(resources: Resources, reader: ClusterReader):
 const isResizeRequest = (operation: Operation, resource: Resource, subresource: string): boolean =>
   operation === 'update' && subresource === 'resize' && isResource(resource, '', 'pods');
 
-/** Something is asked for, and of a pod that has its node. */
+/** The resize changes the pod, and the pod has a node. */
 const isNewOnNode = ({ object, old }: AdmissionRequest): boolean =>
   ((object as Pod).spec.nodeName ?? '') !== '' && object.metadata.generation !== old?.metadata.generation;
 
-async function nodeOf(request: AdmissionRequest, resources: Resources, reader: ClusterReader): Promise<Node> {
+async function nodeOf(request: AdmissionRequest, resources: Resources, reader: ClusterReader): Promise<Stored<Node>> {
   const name = (request.object as Pod).spec.nodeName ?? '';
   const node = await reader.get<Node>(resources.require('v1', 'nodes'), '', name);
   if (node === undefined) throw admissionForbidden(request, `node "${name}" not found`);

@@ -5,7 +5,7 @@ import type { ClusterReader } from '../../objects/cluster-reader.ts';
 
 const copied = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region'] as const;
 
-/** A pod knows where it runs: it gets the zone and region of its node, when it is bound or created on it. */
+/** A pod gets the zone and region labels of its node when it is bound to it or created on it. */
 export function podTopologyLabels(resources: Resources, reader: ClusterReader): AdmissionPlugin {
   const nodes = resources.require('v1', 'nodes');
   return {

@@ -1,10 +1,11 @@
 import type { Pod, PriorityClass } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { Resources } from '../../objects/resources.ts';
 import { type AdmissionPlugin, type AdmissionRequest, isResource } from '../chain.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import { admissionForbidden } from '../forbidden.ts';
 
-/** What a pod gets from its class. */
+/** The fields that a pod gets from its PriorityClass. */
 interface Priority {
   readonly className: string;
   readonly value: number;
@@ -13,24 +14,24 @@ interface Priority {
 
 const none: Priority = { className: '', value: 0, preemptionPolicy: 'PreemptLowerPriority' };
 
-/** The classes that every cluster has, also before anybody created the objects that describe them. */
+/** The system classes, which exist before their PriorityClass objects do. */
 const systemClasses: ReadonlyMap<string, number> = new Map([
   ['system-cluster-critical', 2_000_000_000],
   ['system-node-critical', 2_000_001_000],
 ]);
 
-/** A pod's priority is the one of its class, never its own; there is at most one default class. */
+/** A pod's priority is that of its PriorityClass; there is at most one globalDefault. */
 export function priority(resources: Resources, reader: ClusterReader): AdmissionPlugin {
   const classes = resources.require('scheduling.k8s.io/v1', 'priorityclasses');
 
-  const defaultClass = async (): Promise<PriorityClass | undefined> => {
+  const defaultClass = async (): Promise<Stored<PriorityClass> | undefined> => {
     const all = await reader.list<PriorityClass>(classes, '');
     return all.filter((one) => one.globalDefault === true).sort((a, b) => a.value - b.value)[0];
   };
 
   const resolve = async (request: AdmissionRequest, className: string): Promise<Priority> => {
     const found = className === '' ? await defaultClass() : await reader.get<PriorityClass>(classes, '', className);
-    if (found !== undefined) return { className: found.metadata.name ?? '', value: found.value, preemptionPolicy: found.preemptionPolicy };
+    if (found !== undefined) return { className: found.metadata.name, value: found.value, preemptionPolicy: found.preemptionPolicy };
     if (className === '') return none;
     const system = systemClasses.get(className);
     if (system === undefined) throw admissionForbidden(request, `no PriorityClass with name ${className} was found`);
@@ -52,7 +53,7 @@ export function priority(resources: Resources, reader: ClusterReader): Admission
       if ((request.object as PriorityClass).globalDefault !== true) return;
       const other = await defaultClass();
       if (other === undefined || (request.operation === 'update' && other.metadata.name === request.object.metadata.name)) return;
-      throw admissionForbidden(request, `PriorityClass ${other.metadata.name ?? ''} is already marked as default. Only one default can exist`);
+      throw admissionForbidden(request, `PriorityClass ${other.metadata.name} is already marked as default. Only one default can exist`);
     },
   };
 }

@@ -11,7 +11,7 @@ import { rule, urls } from '../../authorization/rbac/rule-text.ts';
 import { superusers } from '../../user.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../chain.ts';
 
-/** Who decides what somebody may do, and which rules follow from the roles that there are. */
+/** The authorizer, and the rules of the stored roles. */
 export interface AccessRules {
   readonly authorizer: Authorizer;
   readonly rbac: Pick<RbacAuthorizer, 'rulesFor' | 'resolve'>;
@@ -20,8 +20,8 @@ export interface AccessRules {
 const everything: readonly PolicyRule[] = [rule('*', '*', '*'), urls('*', '*')];
 
 /**
- * Nobody can give away, by a role or a binding, what they do not have themselves, unless they may `escalate` roles or
- * `bind` that role. After all that changes an object, since it judges what the object says then.
+ * A user can grant, by a role or a binding, only the rights that the user has, unless the user may `escalate` roles or
+ * `bind` that role (upstream: rbac/validation, policybased). Runs after all mutations.
  */
 export function roleEscalation({ authorizer, rbac }: AccessRules): AdmissionPlugin {
   const may = async (user: User, attributes: Extract<RequestInfo, { type: 'resource' }>): Promise<boolean> =>
@@ -37,9 +37,17 @@ export function roleEscalation({ authorizer, rbac }: AccessRules): AdmissionPlug
 
   const checkRole = async (request: AdmissionRequest): Promise<void> => {
     const { resource, namespace, name, user } = request;
-    const asked = { type: 'resource', verb: 'escalate', group: rbacGroup, version: '*', resource: resource.kind.plural, subresource: '', namespace } as const;
-    // A role that is created has its name in the body: who may escalate some names only may not create them.
-    if (await may(user, { ...asked, name: request.operation === 'create' ? '' : name })) return;
+    const attributes = {
+      type: 'resource',
+      verb: 'escalate',
+      group: rbacGroup,
+      version: '*',
+      resource: resource.kind.plural,
+      subresource: '',
+      namespace,
+    } as const;
+    // The name of a created role is not in the URL: a right to escalate certain names does not cover it.
+    if (await may(user, { ...attributes, name: request.operation === 'create' ? '' : name })) return;
     const role = request.object as Role | ClusterRole;
     const escalation = confirm(request, role.rules ?? []);
     if (escalation !== undefined) throw statusErrors.forbidden(resource.kind, role.metadata.name ?? '', escalation);
@@ -52,8 +60,8 @@ export function roleEscalation({ authorizer, rbac }: AccessRules): AdmissionPlug
     const { resource, namespace, user } = request;
     const { roleRef, metadata } = request.object as RoleBinding;
     if (roleRef.kind !== 'Role' && roleRef.kind !== 'ClusterRole') return;
-    const asked = { type: 'resource', verb: 'bind', group: roleRef.apiGroup, version: '*', subresource: '', namespace, name: roleRef.name } as const;
-    if (await may(user, { ...asked, resource: `${roleRef.kind.toLowerCase()}s` })) return;
+    const attributes = { type: 'resource', verb: 'bind', group: roleRef.apiGroup, version: '*', subresource: '', namespace, name: roleRef.name } as const;
+    if (await may(user, { ...attributes, resource: `${roleRef.kind.toLowerCase()}s` })) return;
     const role = rbac.resolve(roleRef, namespace);
     if (!role.found) throw statusErrors.notFound({ group: rbacGroup, kind: roleRef.kind, plural: `${roleRef.kind.toLowerCase()}s` }, roleRef.name);
     const escalation = confirm(request, role.rules);
@@ -73,7 +81,7 @@ export function roleEscalation({ authorizer, rbac }: AccessRules): AdmissionPlug
 
 const aggregates = (role: KubeObject | undefined): boolean => ((role as ClusterRole | undefined)?.aggregationRule?.clusterRoleSelectors ?? []).length > 0;
 
-/** As the garbage collector does. */
+/** Such updates come from the garbage collector, which has no other rights on roles. */
 function changesOwnersOnly(object: KubeObject, old: KubeObject): boolean {
   const { ownerReferences, finalizers, managedFields } = old.metadata;
   return semanticallyEqual({ ...object, metadata: { ...object.metadata, ownerReferences, finalizers, managedFields } }, old);

@@ -1,5 +1,6 @@
 import type { Container, Pod, PodSpec, ServiceAccount } from '../../../api/generated/types.ts';
 import { ApiError } from '../../../api/status.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { AdmissionRequest } from '../chain.ts';
 import { admissionForbidden } from '../forbidden.ts';
 
@@ -26,22 +27,22 @@ const isEnforced = ({ metadata }: ServiceAccount): boolean => truthy.has(metadat
 
 const listedBy = ({ secrets = [] }: ServiceAccount): ReadonlySet<string> => new Set(secrets.map((secret) => secret.name ?? ''));
 
-/** Kubernetes forgets to say here that it is forbidden, and its answer is 500 without a reason. */
-export function forbidUnlistedEphemeral({ ephemeralContainers = [] }: PodSpec, account: ServiceAccount): void {
+/** Kubernetes returns a plain error here, which becomes 500 without a reason. */
+export function forbidUnlistedEphemeral({ ephemeralContainers = [] }: PodSpec, account: Stored<ServiceAccount>): void {
   if (!isEnforced(account)) return;
   const listed = listedBy(account);
   for (const container of ephemeralContainers) {
     const unlisted = containerReferences(container).find((reference) => !listed.has(reference.secret));
     if (unlisted === undefined) continue;
     const what = `ephemeral container ${container.name} with ${unlisted.from} referencing secret.secretName="${unlisted.secret}"`;
-    throw new ApiError(500, '', `${what} is not allowed because service account ${account.metadata.name ?? ''} does not reference that secret`);
+    throw new ApiError(500, '', `${what} is not allowed because service account ${account.metadata.name} does not reference that secret`);
   }
 }
 
-/** An account may be annotated to lend its pods no secrets but the ones it lists. */
-export function forbidUnlistedSecrets(request: AdmissionRequest, { spec }: Pod, account: ServiceAccount): void {
+/** The annotation kubernetes.io/enforce-mountable-secrets limits a service account's pods to the listed secrets. */
+export function forbidUnlistedSecrets(request: AdmissionRequest, { spec }: Pod, account: Stored<ServiceAccount>): void {
   if (!isEnforced(account)) return;
-  const name = account.metadata.name ?? '';
+  const name = account.metadata.name;
   const listed = listedBy(account);
   const refuse = (what: string): never => {
     throw admissionForbidden(request, `${what} is not allowed because service account ${name} does not reference that secret`);

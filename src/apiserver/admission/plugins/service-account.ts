@@ -1,4 +1,5 @@
 import type { Container, Pod, ProjectedVolumeSource, ServiceAccount } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { Store } from '../../../store/contract.ts';
 import type { World } from '../../../world/world.ts';
 import { generateName } from '../../objects/metadata.ts';
@@ -13,23 +14,23 @@ import { forbidUnlistedEphemeral, forbidUnlistedSecrets } from './secret-referen
 const DEFAULT_ACCOUNT = 'default';
 const TOKEN_VOLUME = 'kube-api-access-';
 const TOKEN_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
-/** One hour, and a bit that tells tokens which the server added from those that a pod asked for. */
+/** One hour and 7 seconds, as in Kubernetes: the odd number marks tokens that admission added. */
 const TOKEN_SECONDS = 3607;
-/** A new namespace gets its default account from a controller, a moment after it was created. */
-const PATIENCE_MS = 1_500;
+/** The service account controller creates the default account shortly after the namespace. */
+const ACCOUNT_TIMEOUT_MS = 1_500;
 
-/** A pod runs as a service account that exists, and can reach the API with a token of it unless somebody objects. */
+/** A pod runs as an existing service account and gets a token of it, unless automountServiceAccountToken is false. */
 export function serviceAccount(resources: Resources, deps: { readonly store: Store; readonly world: World }): AdmissionPlugin {
   const accounts = resources.require('v1', 'serviceaccounts');
 
-  const accountOf = async (request: AdmissionRequest, name: string): Promise<ServiceAccount> => {
+  const accountOf = async (request: AdmissionRequest, name: string): Promise<Stored<ServiceAccount>> => {
     const key = keyOf(accounts, request.namespace, name);
-    const entry = (await deps.store.get(key)) ?? (name === DEFAULT_ACCOUNT ? await waitForKey(deps, key, PATIENCE_MS) : undefined);
+    const entry = (await deps.store.get(key)) ?? (name === DEFAULT_ACCOUNT ? await waitForKey(deps, key, ACCOUNT_TIMEOUT_MS) : undefined);
     if (entry !== undefined) return revisionOf(accounts, entry).object;
     throw admissionForbidden(request, `error looking up service account ${request.namespace}/${name}: serviceaccount "${name}" not found`);
   };
 
-  /** A pod that was made before there were accounts, or whose account is gone, gets no further containers. */
+  /** A pod without a service account, or whose account is deleted, gets no ephemeral containers. */
   const validateEphemeral = async (request: AdmissionRequest, { metadata, spec }: Pod): Promise<void> => {
     const { serviceAccountName: name = '' } = spec;
     if (name === '') throw admissionForbidden(request, `no service account specified for pod ${request.namespace}/${metadata.name ?? ''}`);

@@ -16,14 +16,14 @@ export interface ServiceNetwork {
 
 export const defaultServiceNetwork: ServiceNetwork = { serviceCidr: '10.96.0.0/12', nodePorts: { first: 30_000, last: 32_767 } };
 
-interface Work {
+interface ServiceWrite {
   readonly request: AdmissionRequest;
   readonly service: Service;
   readonly old: Service | undefined;
   readonly allocation: AddressAllocator;
 }
 
-/** Services get the cluster IPs and node ports that they need, and give back those that they no longer do. */
+/** Allocates cluster IPs and node ports for Services, and releases those that an update no longer needs. */
 export function serviceAllocation(network: ServiceNetwork, { store, world }: { readonly store: Store; readonly world: World }): AdmissionPlugin {
   const allocator = new ServiceAllocator(network, world.random);
   return {
@@ -54,55 +54,55 @@ class ServiceAllocator {
     this.#random = random;
   }
 
-  async allocate(work: Work): Promise<void> {
-    const { service, old } = work;
-    if (needsClusterIp(service) && (old === undefined || !needsClusterIp(old))) await this.#allocateIp(work);
-    if (usesNodePorts(service)) await this.#allocatePorts(work);
+  async allocate(write: ServiceWrite): Promise<void> {
+    const { service, old } = write;
+    if (needsClusterIp(service) && (old === undefined || !needsClusterIp(old))) await this.#allocateIp(write);
+    if (usesNodePorts(service)) await this.#allocatePorts(write);
     if (needsHealthCheck(service) && (old === undefined || !needsHealthCheck(old))) {
-      service.spec.healthCheckNodePort = await this.#allocatePort(work, service.spec.healthCheckNodePort ?? 0, 'spec.healthCheckNodePort');
+      service.spec.healthCheckNodePort = await this.#allocatePort(write, service.spec.healthCheckNodePort ?? 0, 'spec.healthCheckNodePort');
     }
   }
 
-  async #allocateIp({ request, service, allocation }: Work): Promise<void> {
+  async #allocateIp({ request, service, allocation }: ServiceWrite): Promise<void> {
     const { spec } = service;
-    const asked = spec.clusterIPs?.[0] ?? '';
-    if (asked === 'None') return;
-    const taken = asked === '' ? await allocation.allocateNext(this.#ips, this.#random) : await allocation.allocate(this.#ips, asked);
+    const requested = spec.clusterIPs?.[0] ?? '';
+    if (requested === 'None') return;
+    const taken = requested === '' ? await allocation.allocateNext(this.#ips, this.#random) : await allocation.allocate(this.#ips, requested);
     if (taken.type === 'refused' && taken.why === 'full') {
       throw statusErrors.internal(`failed to allocate a serviceIP for Service ${JSON.stringify(request.object.metadata.name ?? '')}: range is full`);
     }
     if (taken.type === 'refused') {
-      const outside = `the provided IP (${asked}) is not in the valid range. The range of valid IPs is ${this.#ips.text}`;
+      const outside = `the provided IP (${requested}) is not in the valid range. The range of valid IPs is ${this.#ips.text}`;
       const why = taken.why === 'allocated' ? 'provided IP is already allocated' : outside;
-      throw invalidService(request, [invalid('spec.clusterIPs', spec.clusterIPs, `failed to allocate IP ${asked}: ${why}`)]);
+      throw invalidService(request, [invalid('spec.clusterIPs', spec.clusterIPs, `failed to allocate IP ${requested}: ${why}`)]);
     }
     spec.clusterIP = taken.text;
     spec.clusterIPs = [taken.text, ...(spec.clusterIPs ?? []).slice(1)];
   }
 
   /** Ports of the same number (TCP and UDP, say) share a node port. */
-  async #allocatePorts(work: Work): Promise<void> {
-    const { service, old } = work;
+  async #allocatePorts(write: ServiceWrite): Promise<void> {
+    const { service, old } = write;
     const kept = old === undefined ? new Set<number>() : nodePortsOf(old.spec);
     const byNumber = new Map<number, number>();
     const taken = new Set<number>();
     for (const [i, port] of (service.spec.ports ?? []).entries()) {
-      const asked = port.nodePort ?? 0;
-      if (asked === 0 && !allocatesNodePorts(service)) continue;
-      const known = asked === 0 && old === undefined ? (byNumber.get(port.port) ?? requestedElsewhere(port, service.spec.ports ?? [])) : asked;
+      const requested = port.nodePort ?? 0;
+      if (requested === 0 && !allocatesNodePorts(service)) continue;
+      const known = requested === 0 && old === undefined ? (byNumber.get(port.port) ?? requestedElsewhere(port, service.spec.ports ?? [])) : requested;
       if (known !== 0 && (kept.has(known) || taken.has(known))) port.nodePort = known;
-      else port.nodePort = await this.#allocatePort(work, known, `spec.ports[${i}].nodePort`);
+      else port.nodePort = await this.#allocatePort(write, known, `spec.ports[${i}].nodePort`);
       byNumber.set(port.port, port.nodePort);
       taken.add(port.nodePort);
     }
   }
 
-  async #allocatePort({ request, allocation }: Work, asked: number, field: string): Promise<number> {
-    const taken = asked === 0 ? await allocation.allocateNext(this.#ports, this.#random) : await allocation.allocate(this.#ports, String(asked));
+  async #allocatePort({ request, allocation }: ServiceWrite, requested: number, field: string): Promise<number> {
+    const taken = requested === 0 ? await allocation.allocateNext(this.#ports, this.#random) : await allocation.allocate(this.#ports, String(requested));
     if (taken.type === 'taken') return Number(taken.text);
     if (taken.why === 'full') throw statusErrors.internal('failed to allocate a nodePort: range is full');
     const outside = `provided port is not in the valid range. The range of valid ports is ${this.#ports.text}`;
-    throw invalidService(request, [invalid(field, asked, taken.why === 'allocated' ? 'provided port is already allocated' : outside)]);
+    throw invalidService(request, [invalid(field, requested, taken.why === 'allocated' ? 'provided port is already allocated' : outside)]);
   }
 }
 
@@ -114,7 +114,7 @@ const needsHealthCheck = ({ spec }: Service): boolean => spec.type === 'LoadBala
 const requestedElsewhere = ({ port }: ServicePort, ports: readonly ServicePort[]): number =>
   ports.find((other) => other.port === port && (other.nodePort ?? 0) !== 0)?.nodePort ?? 0;
 
-/** A type that needs no address, or a port that is gone, frees it. What the object still says about it is dropped with the other fields of the old type. */
+/** Releases addresses and ports that the new type or ports do not need. Their fields are dropped with the others of the old type. */
 function releaseUnused({ draft }: AdmissionRequest, service: Service, old: Service): void {
   if (needsClusterIp(old) && !needsClusterIp(service)) for (const ip of old.spec.clusterIPs ?? []) if (ip !== 'None') releaseIp(draft, ip);
   const used = usesNodePorts(service) ? nodePortsOf(service.spec) : new Set<number>();

@@ -1,6 +1,6 @@
 /**
- * The fields of a service that say the same thing twice (clusterIP, clusterIPs) or follow from others (ipFamilies,
- * ipFamilyPolicy), and what clients leave out because they never set it. The cluster has one family, IPv4. Pure.
+ * Fields of a Service that repeat others (clusterIP, clusterIPs) or follow from them (ipFamilies,
+ * ipFamilyPolicy), and those that clients leave out in updates. The cluster has one IP family, IPv4. Pure.
  */
 import { type FieldError, invalid } from '../../../api/field-error.ts';
 import type { Service } from '../../../api/generated/types.ts';
@@ -11,7 +11,7 @@ const hasNodePorts = ({ spec }: Service): boolean => spec.type === 'NodePort' ||
 const hasHealthCheck = ({ spec }: Service): boolean => spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local';
 const equal = (a: readonly string[] = [], b: readonly string[] = []): boolean => a.length === b.length && a.every((item, i) => item === b[i]);
 
-/** A client that applies the same manifest again means the service that it got, with the values that the server chose. */
+/** An update without server-chosen values keeps them: clients apply the same manifest again. */
 export function keepAllocated(service: Service, old: Service): void {
   const { spec } = service;
   if (needsClusterIp(old) && needsClusterIp(service)) {
@@ -47,7 +47,7 @@ export function syncClusterIps({ spec }: Service, old: Service | undefined): voi
   else spec.clusterIPs = [ip];
 }
 
-/** Fills in families and policy. @returns what a cluster with one family cannot do */
+/** Fills in families and policy. @returns errors for what a single-stack cluster does not support */
 export function setIpFamilies(service: Service, old: Service | undefined): FieldError[] {
   const { spec } = service;
   if (!needsClusterIp(service)) return [];

@@ -1,7 +1,7 @@
 import type { Resource } from '../../objects/resources.ts';
 import { type AdmissionPlugin, isResource } from '../chain.ts';
 
-/** Claims, volumes and attributes classes are born with a finalizer that keeps them while they are in use. */
+/** New PVCs, PVs and VolumeAttributesClasses get the finalizer that protects them while they are in use. */
 export const storageObjectInUseProtection: AdmissionPlugin = {
   name: 'StorageObjectInUseProtection',
   handles: (operation, resource, subresource) => operation === 'create' && subresource === '' && finalizerFor(resource) !== undefined,

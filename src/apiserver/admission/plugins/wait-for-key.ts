@@ -1,7 +1,7 @@
 import type { Entry, Store } from '../../../store/contract.ts';
 import type { World } from '../../../world/world.ts';
 
-/** The entry of a key that somebody is about to write; undefined if nobody does in time. */
+/** Waits until a key exists; undefined after the timeout. */
 export async function waitForKey({ store, world }: { readonly store: Store; readonly world: World }, key: string, ms: number): Promise<Entry | undefined> {
   const after = store.revision();
   const found = await store.get(key);
@@ -16,7 +16,7 @@ export async function waitForKey({ store, world }: { readonly store: Store; read
     const watch = store.watch(
       { prefix: key, after },
       {
-        // Deferred: the store may report before `watch` has returned.
+        // Deferred: the store may deliver before `watch` returns.
         changes: (_, changes) => {
           const entry = changes.at(-1)?.entry;
           if (entry !== undefined) world.timers.soon(() => finish(entry));

@@ -22,22 +22,22 @@ export interface EvaluationInput {
   readonly authorizer: Authorizer | undefined;
 }
 
-/** What a policy's expressions know, and see of one request. */
-export function evaluationContextOf(spec: Spec, setting: EvaluationInput): EvaluationContext {
-  const { expressions, request, objects, namespace, params, authorizer } = setting;
+/** The evaluation context of a policy's expressions for one request. */
+export function evaluationContextOf(spec: Spec, input: EvaluationInput): EvaluationContext {
+  const { expressions, request, objects, namespace, params, authorizer } = input;
   const types = variableTypes(spec, expressions);
-  const known: ExpressionScope = { params: spec.paramKind !== undefined, authorizer: true, variables: types };
-  const values: Record<string, unknown> = {
+  const scope: ExpressionScope = { params: spec.paramKind !== undefined, authorizer: true, variables: types };
+  const activation: Record<string, unknown> = {
     ...activationOf(request, objects, namespace),
     params: params === null ? null : celValue(params),
     authorizer: authorizerValue(request, authorizer),
   };
   const budget: CostBudget = { left: POLICY_BUDGET };
-  values['variables'] = lazily(spec.variables ?? [], { expressions, scope: known, activation: values, budget });
-  return { expressions, scope: known, activation: values, budget };
+  activation['variables'] = lazyVariables(spec.variables ?? [], { expressions, scope, activation, budget });
+  return { expressions, scope, activation, budget };
 }
 
-/** Each variable knows those before it. */
+/** A variable may use the earlier ones. */
 function variableTypes({ variables = [], paramKind }: Spec, expressions: Expressions): Map<string, string> {
   const types = new Map<string, string>();
   for (const { name, expression } of variables) {
@@ -47,8 +47,8 @@ function variableTypes({ variables = [], paramKind }: Spec, expressions: Express
   return types;
 }
 
-/** Variables are evaluated when an expression first asks for them, and once. */
-function lazily(variables: readonly Variable[], { expressions, scope: known, activation: values, budget }: EvaluationContext): object {
+/** Variables are evaluated on first use, once. */
+function lazyVariables(variables: readonly Variable[], { expressions, scope, activation, budget }: EvaluationContext): object {
   const lazy = Object.create(null) as object;
   for (const { name, expression } of variables) {
     let done: { readonly value: unknown } | undefined;
@@ -56,9 +56,9 @@ function lazily(variables: readonly Variable[], { expressions, scope: known, act
     Object.defineProperty(lazy, name, { enumerable: true, get });
   }
   const variable = (name: string, expression: string): unknown => {
-    const compilation = expressions.compile(expression, known);
+    const compilation = expressions.compile(expression, scope);
     if (!compilation.ok) throw new ExpressionError(`composited variable ${JSON.stringify(name)} fails to compile: ${compilation.error.message}`);
-    const { value, error, cost } = compilation.compiled.run(values);
+    const { value, error, cost } = compilation.compiled.run(activation);
     budget.left -= cost;
     if (error !== undefined) throw new ExpressionError(`composited variable ${JSON.stringify(name)} fails to evaluate: ${error.message}`);
     return value;

@@ -5,6 +5,7 @@ import type {
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
 } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { Resource, Resources } from '../../objects/resources.ts';
 import type { AdmissionRequest } from '../chain.ts';
 import { nameOf, operationOf } from '../matching/attributes.ts';
@@ -14,21 +15,21 @@ import { type NamespaceReader, type Selectors, selects, selectorsOf } from '../m
 type Policy = ValidatingAdmissionPolicy | MutatingAdmissionPolicy;
 type Binding = ValidatingAdmissionPolicyBinding | MutatingAdmissionPolicyBinding;
 
-/** Which requests a policy, or a binding, is about. */
+/** Which requests a policy or a binding matches. */
 interface PolicyMatch extends MatchCriteria {
   readonly selectors: Selectors;
   readonly excluded: MatchCriteria;
 }
 
 export interface BoundPolicy<B extends Binding = Binding> {
-  readonly binding: B;
-  /** undefined: all that the policy is about. */
+  readonly binding: Stored<B>;
+  /** undefined: all requests that the policy matches. */
   readonly match: PolicyMatch | undefined;
 }
 
-/** A policy that somebody put to use. */
+/** A policy with its bindings (upstream: PolicyHook). */
 export interface PolicyHook<P extends Policy = Policy, B extends Binding = Binding> extends PolicyMatch {
-  readonly policy: P;
+  readonly policy: Stored<P>;
   readonly bindings: readonly BoundPolicy<B>[];
 }
 
@@ -38,7 +39,7 @@ function matchOf(resources: MatchResources): PolicyMatch {
 }
 
 /** By name. A policy without a binding does nothing, nor does a binding without its policy. */
-export function policyHooks<P extends Policy, B extends Binding>(policies: readonly P[], bindings: readonly B[]): PolicyHook<P, B>[] {
+export function policyHooks<P extends Policy, B extends Binding>(policies: readonly Stored<P>[], bindings: readonly Stored<B>[]): PolicyHook<P, B>[] {
   return policies.flatMap((policy) => {
     const bound = bindings.filter(({ spec }) => spec.policyName === policy.metadata.name);
     if (bound.length === 0 || policy.spec.matchConstraints === undefined) return [];
@@ -52,12 +53,12 @@ export interface MatchContext {
   readonly namespaces: NamespaceReader;
 }
 
-/** The resource as the rules name it; undefined: the request is none of their business. @throws ApiError */
+/** The resource in the version that a rule names; undefined: no rule matches. @throws ApiError */
 export async function matched(match: PolicyMatch, request: AdmissionRequest, { resources, namespaces }: MatchContext): Promise<Resource | undefined> {
   const { operation, resource, subresource } = request;
-  const asked = { operation: operationOf[operation], resource, subresource, name: nameOf(request) };
-  if (matchedResource(match.excluded, asked, resources) !== undefined) return undefined;
-  const found = match.rules.length === 0 ? resource : matchedResource(match, asked, resources);
+  const attributes = { operation: operationOf[operation], resource, subresource, name: nameOf(request) };
+  if (matchedResource(match.excluded, attributes, resources) !== undefined) return undefined;
+  const found = match.rules.length === 0 ? resource : matchedResource(match, attributes, resources);
   if (found === undefined || !(await selects(match.selectors, request, namespaces))) return undefined;
   return found;
 }

@@ -1,4 +1,4 @@
-/** What policies make of an object before it is validated. */
+/** MutatingAdmissionPolicies. */
 import { type Expressions, loadExpressions } from '../../../api/admission/expressions.ts';
 import { jsonValue } from '../../../api/admission/json-value.ts';
 import { atomicsIn, merge, shapeOfKind } from '../../../api/apply/index.ts';
@@ -23,7 +23,7 @@ import { evaluationContextOf } from './evaluation-context.ts';
 
 export type MutatingHook = PolicyHook<MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding>;
 
-/** A policy that cannot do what it should. */
+/** A mutation failed. */
 class MutationError extends Error {}
 
 interface Failure {
@@ -38,44 +38,44 @@ export interface MutatingPolicyRound {
   readonly reinvocation: Reinvocation;
 }
 
-/** One after the other, each seeing what those before it made of the object. @throws ApiError */
-export async function runMutatingPolicies(hooks: RuleIndex<MutatingHook>, request: AdmissionRequest, rounds: MutatingPolicyRound): Promise<void> {
+/** One after the other, each on the result of the last. @throws ApiError */
+export async function runMutatingPolicies(hooks: RuleIndex<MutatingHook>, request: AdmissionRequest, round: MutatingPolicyRound): Promise<void> {
   const { operation, resource, subresource } = request;
   if (operation === 'delete') return;
-  const about = hooks.matching({ operation: operationOf[operation], resource, subresource });
-  if (about.length === 0) return;
+  const matches = hooks.matching({ operation: operationOf[operation], resource, subresource });
+  if (matches.length === 0) return;
   const expressions = await loadExpressions();
   const failures: Failure[] = [];
-  rounds.reinvocation.begin(request.object);
-  for (const { entry } of about) failures.push(...(await new MutatingPolicyRun(entry, { request, rounds, expressions }).failures()));
-  rounds.reinvocation.end(request.object);
+  round.reinvocation.begin(request.object);
+  for (const { entry } of matches) failures.push(...(await new MutatingPolicyRun(entry, { request, round, expressions }).failures()));
+  round.reinvocation.end(request.object);
   if (failures.length > 0) throw refusal(request, failures);
 }
 
 interface MutatingPolicyInput {
   readonly request: AdmissionRequest;
-  readonly rounds: MutatingPolicyRound;
+  readonly round: MutatingPolicyRound;
   readonly expressions: Expressions;
 }
 
-/** What one policy does with one request. */
+/** One policy in one request. */
 class MutatingPolicyRun {
   readonly #hook: MutatingHook;
-  readonly #work: MutatingPolicyInput;
+  readonly #input: MutatingPolicyInput;
   readonly #failures: Failure[] = [];
 
-  constructor(hook: MutatingHook, work: MutatingPolicyInput) {
+  constructor(hook: MutatingHook, input: MutatingPolicyInput) {
     this.#hook = hook;
-    this.#work = work;
+    this.#input = input;
   }
 
   async failures(): Promise<readonly Failure[]> {
-    const { request, rounds } = this.#work;
+    const { request, round } = this.#input;
     await this.#attempt(undefined, async () => {
-      const resource = await matched(this.#hook, request, rounds.deps);
+      const resource = await matched(this.#hook, request, round.deps);
       if (resource === undefined) return;
       const { paramKind } = this.#hook.policy.spec;
-      const params = paramKind === undefined ? undefined : paramResource(paramKind, rounds.deps.resources);
+      const params = paramKind === undefined ? undefined : paramResource(paramKind, round.deps.resources);
       for (const bound of this.#hook.bindings) await this.#attempt(bound, () => this.#apply(bound, resource, params));
     });
     return this.#failures;
@@ -93,12 +93,12 @@ class MutatingPolicyRun {
   #fail(bound: BoundPolicy | undefined, message: string, reason: string): void {
     const { metadata, spec } = this.#hook.policy;
     if (spec.failurePolicy === 'Ignore') return;
-    this.#failures.push({ policy: metadata.name ?? '', binding: bound?.binding.metadata.name, message, reason });
+    this.#failures.push({ policy: metadata.name, binding: bound?.binding.metadata.name, message, reason });
   }
 
   async #apply(bound: BoundPolicy, resource: Resource, kind: Resource | undefined): Promise<void> {
-    const { request, rounds } = this.#work;
-    const { deps } = rounds;
+    const { request, round } = this.#input;
+    const { deps } = round;
     if (bound.match !== undefined && (await matched(bound.match, request, deps)) === undefined) return;
     const all = await paramsOf(kind, bound.binding.spec.paramRef, { reader: deps.reader, namespace: namespaceOf(request) });
     const namespace = await namespaceFor(request, deps);
@@ -106,32 +106,32 @@ class MutatingPolicyRun {
   }
 
   #invoke(bound: BoundPolicy, at: Invocation): void {
-    const { reinvocation } = this.#work.rounds;
+    const { reinvocation } = this.#input.round;
     const { metadata, spec } = this.#hook.policy;
-    const outcome = evaluateMatchConditions(spec.matchConditions ?? [], this.#scene(at));
+    const outcome = evaluateMatchConditions(spec.matchConditions ?? [], this.#context(at));
     if (outcome.type === 'failed') this.#fail(bound, outcome.message, 'Invalid');
     const id = [metadata.name, bound.binding.metadata.name, at.params?.metadata.namespace, at.params?.metadata.name].join('/');
     if (outcome.type !== 'met' || !reinvocation.isDue(id)) return;
     const changes = (spec.mutations ?? []).map((mutation) => this.#mutate(bound, mutation, at));
-    // Unlike a webhook, a policy that changed something is asked again itself.
+    // Unlike a webhook, a policy is also reinvoked after its own change.
     if (spec.reinvocationPolicy === 'IfNeeded') reinvocation.invoked(id);
     if (changes.includes(true)) reinvocation.changed();
   }
 
-  /** Anew for each mutation: it sees what the last one made of the object. */
-  #scene({ resource, params, namespace }: Invocation): EvaluationContext {
-    const { request, rounds, expressions } = this.#work;
-    const setting = { expressions, request, objects: versionedObjects(request, resource), namespace, params, authorizer: rounds.deps.authorizer };
+  /** A new context for each mutation: it sees the result of the last one. */
+  #context({ resource, params, namespace }: Invocation): EvaluationContext {
+    const { request, round, expressions } = this.#input;
+    const setting = { expressions, request, objects: versionedObjects(request, resource), namespace, params, authorizer: round.deps.authorizer };
     return evaluationContextOf(this.#hook.policy.spec, setting);
   }
 
   #mutate(bound: BoundPolicy, mutation: Mutation, at: Invocation): boolean {
-    const { request } = this.#work;
+    const { request } = this.#input;
     const { resource } = at;
     const { object } = versionedObjects(request, resource);
     if (object === undefined) return false;
     try {
-      return replaceWithMutated(request, { object, resource, made: mutated(mutation, { object, resource }, this.#scene(at)) });
+      return replaceWithMutated(request, { object, resource, made: mutated(mutation, { object, resource }, this.#context(at)) });
     } catch (error) {
       if (!(error instanceof MutationError)) throw error;
       this.#fail(bound, error.message, 'Invalid');
@@ -152,9 +152,9 @@ interface Subject {
 }
 
 /** The object after one mutation. @throws MutationError */
-function mutated(mutation: Mutation, subject: Subject, scene: EvaluationContext): unknown {
+function mutated(mutation: Mutation, subject: Subject, context: EvaluationContext): unknown {
   const { expression = '' } = (mutation.patchType === 'JSONPatch' ? mutation.jsonPatch : mutation.applyConfiguration) ?? {};
-  const result = evaluate(expression.trim(), { ...scene, scope: { ...scene.scope, patches: true } });
+  const result = evaluate(expression.trim(), { ...context, scope: { ...context.scope, patches: true } });
   if (!result.ok) throw new MutationError(result.message);
   const value = jsonValue(result.value);
   return mutation.patchType === 'JSONPatch' ? patchedBy(value, subject.object) : appliedTo(subject, value);
@@ -168,13 +168,13 @@ function patchedBy(operations: unknown, object: KubeObject): unknown {
     return applyJsonPatch(object, operations);
   } catch (error) {
     if (!(error instanceof JsonPatchError)) throw error;
-    // A test that fails says that nothing is to be done.
+    // A failed `test` operation means that there is nothing to do.
     if (error.message.endsWith('test failed')) return object;
     throw new MutationError(`JSON Patch: ${error.message}`);
   }
 }
 
-/** As by server-side apply, but nobody comes to own anything. */
+/** Like server-side apply, but without managedFields. */
 function appliedTo({ object, resource }: Subject, applied: unknown): unknown {
   if (!isJsonObject(applied)) throw new MutationError(`unsupported return type from ApplyConfiguration expression: ${typeof applied}`);
   const shape = shapeOfKind(resource.kind);

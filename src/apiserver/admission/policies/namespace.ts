@@ -3,7 +3,7 @@ import type { AdmissionRequest } from '../chain.ts';
 import { isNamespaces, namespaceOf } from '../matching/attributes.ts';
 import type { PolicyContext } from './policy-context.ts';
 
-/** Of an object in a namespace. A namespace is in none. @throws ApiError 404 */
+/** The Namespace of a namespaced object. @throws ApiError 404 */
 export async function namespaceFor(request: AdmissionRequest, { namespaces }: PolicyContext): Promise<Namespace | undefined> {
   const name = isNamespaces(request.resource) ? '' : namespaceOf(request);
   return name === '' ? undefined : namespaces.get(name);

@@ -17,13 +17,13 @@ export interface ParamAccess {
   readonly reader: ClusterReader;
 }
 
-/** What policies, and messages of theirs, get to see of parameters, whoever writes them must be allowed to see. */
+/** The author of a policy or binding must be allowed to read its params, since the policy's messages may show them. */
 export function paramAccess(access: ParamAccess): AdmissionPlugin {
   return {
     name: 'PolicyParamAccess',
     handles: (operation, { kind }, subresource) => operation !== 'delete' && subresource === '' && kind.group === admissionGroup && /polic/.test(kind.plural),
     validate: (request) => {
-      // Nobody has to ask for what they may anyway.
+      // system:masters may read everything.
       if (request.user.groups.includes(superusers)) return undefined;
       return request.resource.kind.plural.endsWith('bindings') ? checkBinding(request, access) : checkPolicy(request, access);
     },
@@ -34,8 +34,8 @@ async function checkPolicy(request: AdmissionRequest, access: ParamAccess): Prom
   const { paramKind } = (request.object as ValidatingAdmissionPolicy).spec;
   const before = (request.old as ValidatingAdmissionPolicy | undefined)?.spec.paramKind;
   if (paramKind === undefined || semanticallyEqual(paramKind, before)) return;
-  const asked = { ...targetOf(paramKind, access.resources), verb: 'get', name: '*', namespace: '*' };
-  if (await may(request.user, asked, access)) return;
+  const attributes = { ...targetOf(paramKind, access.resources), verb: 'get', name: '*', namespace: '*' };
+  if (await may(request.user, attributes, access)) return;
   const { apiVersion = '', kind = '' } = paramKind;
   const why = `must have "get" permission on all objects of the referenced paramKind (kind=${kind}, apiVersion=${apiVersion})`;
   refuse(request, 'spec.paramKind', `user ${shown(request.user)} ${why}`);
@@ -66,14 +66,14 @@ interface Target {
 
 const everything: Target = { group: '*', version: '*', resource: '*' };
 
-/** Of a kind that nobody knows, all kinds of its version are meant. */
+/** An unknown kind stands for all resources of its version. */
 function targetOf({ apiVersion = '', kind = '' }: ParamKind, resources: Resources): Target {
   const [version = '', group = ''] = apiVersion.split('/').toReversed();
   return { group, version, resource: resources.findKind(apiVersion, kind)?.kind.plural ?? '*' };
 }
 
-async function may(user: User, asked: Target & { verb: string; name: string; namespace: string }, { authorizer }: ParamAccess): Promise<boolean> {
-  return (await authorizer.authorize(user, { type: 'resource', subresource: '', ...asked })).allowed;
+async function may(user: User, attributes: Target & { verb: string; name: string; namespace: string }, { authorizer }: ParamAccess): Promise<boolean> {
+  return (await authorizer.authorize(user, { type: 'resource', subresource: '', ...attributes })).allowed;
 }
 
 /** As Go prints it. */

@@ -4,7 +4,7 @@ import { labelSelectorOf, matchesLabels } from '../../../api/selectors/label-sel
 import type { Resource, Resources } from '../../objects/resources.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
 
-/** A policy, or a binding, that cannot be used as it is. */
+/** A policy or binding is misconfigured. */
 export class ConfigurationError extends Error {
   constructor(message: string) {
     super(message);
@@ -12,7 +12,7 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** Each of the parameters that a policy is applied with, one after the other; null: it is applied without any. */
+/** The params with which a policy runs, one run for each; null: without params. */
 export type Params = readonly (KubeObject | null)[];
 
 /** @throws ConfigurationError if there is no such kind */

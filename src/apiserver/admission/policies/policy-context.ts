@@ -2,7 +2,7 @@ import type { Authorizer } from '../../authorization/authorizer.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import type { MatchContext } from './hooks.ts';
 
-/** What policies look things up with. */
+/** The context of all policies. */
 export interface PolicyContext extends MatchContext {
   readonly reader: ClusterReader;
   readonly authorizer: Authorizer | undefined;

@@ -1,4 +1,4 @@
-/** What policies say of a request that is about to be stored. */
+/** ValidatingAdmissionPolicies. */
 import { type Expressions, loadExpressions } from '../../../api/admission/expressions.ts';
 import type {
   AuditAnnotation,
@@ -22,11 +22,11 @@ import type { PolicyContext } from './policy-context.ts';
 
 type ValidatingHook = PolicyHook<ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding>;
 
-/** One thing that a policy minds. */
+/** One failed validation of a policy. */
 interface PolicyDecision {
   readonly message: string;
   readonly reason: string;
-  /** The number of the expression that is not met. */
+  /** The index of the validation. */
   readonly index: number;
 }
 
@@ -35,14 +35,14 @@ interface Denial extends Pick<PolicyDecision, 'message' | 'reason'> {
   readonly binding: string | undefined;
 }
 
-/** Every policy is asked, and the first that denies, in their order, is heard. @throws ApiError */
+/** All policies run, and the first denial, in their order, is the error. @throws ApiError */
 export async function runValidatingPolicies(hooks: RuleIndex<ValidatingHook>, request: AdmissionRequest, deps: PolicyContext): Promise<void> {
   const { operation, resource, subresource } = request;
-  const about = hooks.matching({ operation: operationOf[operation], resource, subresource });
-  if (about.length === 0) return;
+  const matches = hooks.matching({ operation: operationOf[operation], resource, subresource });
+  if (matches.length === 0) return;
   const expressions = await loadExpressions();
   const denials: Denial[] = [];
-  for (const { entry } of about) denials.push(...(await new ValidatingPolicyRun(entry, { request, deps, expressions }).denials()));
+  for (const { entry } of matches) denials.push(...(await new ValidatingPolicyRun(entry, { request, deps, expressions }).denials()));
   const [first] = denials;
   if (first !== undefined) throw refusal(request, first);
 }
@@ -55,18 +55,18 @@ interface ValidatingPolicyInput {
 
 class ValidatingPolicyRun {
   readonly #hook: ValidatingHook;
-  readonly #work: ValidatingPolicyInput;
+  readonly #input: ValidatingPolicyInput;
   readonly #denials: Denial[] = [];
   readonly #annotations = new Map<string, Set<string>>();
 
-  constructor(hook: ValidatingHook, work: ValidatingPolicyInput) {
+  constructor(hook: ValidatingHook, input: ValidatingPolicyInput) {
     this.#hook = hook;
-    this.#work = work;
+    this.#input = input;
   }
 
   async denials(): Promise<readonly Denial[]> {
-    const { request, deps } = this.#work;
-    const name = this.#hook.policy.metadata.name ?? '';
+    const { request, deps } = this.#input;
+    const name = this.#hook.policy.metadata.name;
     await this.#configured(undefined, async () => {
       const resource = await matched(this.#hook, request, deps);
       if (resource === undefined) return;
@@ -79,7 +79,7 @@ class ValidatingPolicyRun {
     return this.#denials;
   }
 
-  /** What is wrong with the policy or the binding itself is dealt with as the policy says. */
+  /** The failurePolicy decides matches a misconfigured policy or binding. */
   async #configured(bound: BoundPolicy | undefined, step: () => Promise<void>): Promise<void> {
     try {
       await step();
@@ -91,49 +91,49 @@ class ValidatingPolicyRun {
   }
 
   #deny({ message, reason }: Pick<PolicyDecision, 'message' | 'reason'>, bound: BoundPolicy | undefined): void {
-    this.#denials.push({ message, reason, policy: this.#hook.policy.metadata.name ?? '', binding: bound?.binding.metadata.name });
+    this.#denials.push({ message, reason, policy: this.#hook.policy.metadata.name, binding: bound?.binding.metadata.name });
   }
 
   async #apply(bound: BoundPolicy<ValidatingAdmissionPolicyBinding>, objects: VersionedObjects, params: Resource | undefined): Promise<void> {
-    const { request, deps, expressions } = this.#work;
+    const { request, deps, expressions } = this.#input;
     if (bound.match !== undefined && (await matched(bound.match, request, deps)) === undefined) return;
     const all = await paramsOf(params, bound.binding.spec.paramRef, { reader: deps.reader, namespace: namespaceOf(request) });
     const namespace = await namespaceFor(request, deps);
     for (const one of all) this.#judge(bound, { expressions, request, objects, namespace, params: one, authorizer: deps.authorizer });
   }
 
-  #judge(bound: BoundPolicy<ValidatingAdmissionPolicyBinding>, setting: EvaluationInput): void {
+  #judge(bound: BoundPolicy<ValidatingAdmissionPolicyBinding>, input: EvaluationInput): void {
     const { spec } = this.#hook.policy;
-    const scene = evaluationContextOf(spec, setting);
+    const context = evaluationContextOf(spec, input);
     const lenient = spec.failurePolicy === 'Ignore';
-    const outcome = evaluateMatchConditions(spec.matchConditions ?? [], scene);
+    const outcome = evaluateMatchConditions(spec.matchConditions ?? [], context);
     if (outcome.type === 'unmet' || (outcome.type === 'failed' && lenient)) return;
     if (outcome.type === 'failed') return this.#act(bound, { message: outcome.message, reason: '', index: 0 });
-    for (const objection of policyDecisions(spec, scene)) this.#act(bound, objection);
-    scene.budget.left = POLICY_BUDGET;
-    for (const annotation of spec.auditAnnotations ?? []) this.#annotate(annotation, scene, lenient ? undefined : bound);
+    for (const decision of policyDecisions(spec, context)) this.#act(bound, decision);
+    context.budget.left = POLICY_BUDGET;
+    for (const annotation of spec.auditAnnotations ?? []) this.#annotate(annotation, context, lenient ? undefined : bound);
   }
 
-  #act({ binding, match }: BoundPolicy<ValidatingAdmissionPolicyBinding>, objection: PolicyDecision): void {
-    const { request } = this.#work;
-    const policy = this.#hook.policy.metadata.name ?? '';
-    const { name = '' } = binding.metadata;
+  #act({ binding, match }: BoundPolicy<ValidatingAdmissionPolicyBinding>, decision: PolicyDecision): void {
+    const { request } = this.#input;
+    const policy = this.#hook.policy.metadata.name;
+    const { name } = binding.metadata;
     for (const action of binding.spec.validationActions ?? []) {
-      if (action === 'Deny') this.#deny(objection, { binding, match });
+      if (action === 'Deny') this.#deny(decision, { binding, match });
       if (action === 'Warn') {
-        request.warnings.add(`Validation failed for ValidatingAdmissionPolicy '${policy}' with binding '${name}': ${objection.message}`);
+        request.warnings.add(`Validation failed for ValidatingAdmissionPolicy '${policy}' with binding '${name}': ${decision.message}`);
       }
       if (action === 'Audit') {
-        const { message, index: expressionIndex } = objection;
+        const { message, index: expressionIndex } = decision;
         const failure = { message, policy, binding: name, expressionIndex, validationActions: binding.spec.validationActions };
         request.annotate?.('validation.policy.admission.k8s.io/validation_failure', JSON.stringify([failure]));
       }
     }
   }
 
-  /** `strict`: whose denial it is if there is no value; undefined: then there is none. */
-  #annotate({ key, valueExpression }: AuditAnnotation, scene: EvaluationContext, strict: BoundPolicy | undefined): void {
-    const result = evaluate(valueExpression.trim(), scene);
+  /** `strict`: an error in the expression is a denial by this binding; undefined: it is ignored. */
+  #annotate({ key, valueExpression }: AuditAnnotation, context: EvaluationContext, strict: BoundPolicy | undefined): void {
+    const result = evaluate(valueExpression.trim(), context);
     if (!result.ok) {
       if (strict !== undefined) this.#deny({ message: result.message, reason: '' }, strict);
       return;
@@ -147,24 +147,24 @@ class ValidatingPolicyRun {
 const MAX_ANNOTATION = 10 * 1024;
 const MAX_MESSAGE = 5 * 1024;
 
-/** Pure: what a policy's rules mind. */
-function policyDecisions({ validations = [], failurePolicy }: ValidatingAdmissionPolicySpec, scene: EvaluationContext): PolicyDecision[] {
+/** Pure: the failed validations. */
+function policyDecisions({ validations = [], failurePolicy }: ValidatingAdmissionPolicySpec, context: EvaluationContext): PolicyDecision[] {
   const failed = (message: string, index: number): PolicyDecision[] => (failurePolicy === 'Ignore' ? [] : [{ message, reason: '', index }]);
   const found: PolicyDecision[] = [];
   for (const [index, validation] of validations.entries()) {
-    const result = evaluate(validation.expression, scene);
-    // Nothing that was found before counts: nobody knows what else there is.
+    const result = evaluate(validation.expression, context);
+    // The exceeded budget replaces all other results.
     if (!result.ok && result.exhausted === true) return failed(result.message, 0);
     if (!result.ok) found.push(...failed(result.message, index));
-    else if (result.value !== true) found.push({ message: messageOf(validation, scene), reason: validation.reason ?? 'Invalid', index });
+    else if (result.value !== true) found.push({ message: messageOf(validation, context), reason: validation.reason ?? 'Invalid', index });
   }
   return found;
 }
 
-/** Texts that an expression makes; what cannot be shown on one line gives way to the plain message. */
-function messageOf({ expression, message = '', messageExpression = '' }: Validation, scene: EvaluationContext): string {
+/** The messageExpression; if it does not give a single line, the message. */
+function messageOf({ expression, message = '', messageExpression = '' }: Validation, context: EvaluationContext): string {
   if (messageExpression !== '') {
-    const made = evaluate(messageExpression, { ...scene, scope: { ...scene.scope, authorizer: false } });
+    const made = evaluate(messageExpression, { ...context, scope: { ...context.scope, authorizer: false } });
     const text = made.ok && typeof made.value === 'string' ? made.value.trim() : '';
     if (text !== '' && !text.includes('\n') && Buffer.byteLength(text) <= MAX_MESSAGE) return text;
   }

@@ -1,26 +1,26 @@
-/** How webhooks are reached: over HTTPS where there is a network, and not at all where there is none. */
+/** Sends requests to webhooks over HTTPS. */
 export interface WebhookCaller {
-  /** @throws Error that says, in Go's words, why there is no answer */
+  /** @throws Error in Go's words */
   post(call: WebhookCall): Promise<WebhookAnswer>;
-  /** Gives back what is kept open. */
+  /** Closes idle connections. */
   stop(): void;
 }
 
 export interface WebhookCall {
   /** 'https://127.0.0.1:8443/validate?timeout=10s' */
   readonly url: string;
-  /** Where it really is, if the URL's host is but a name for it: a service. */
+  /** The address to dial, if the URL's host is the name of a Service. */
   readonly dial: { readonly host: string; readonly port: number } | undefined;
-  /** Certificates in PEM that the webhook's must come from; undefined: those that everybody trusts. */
+  /** The CA bundle for the webhook's certificate, PEM; undefined: the system's. */
   readonly trusted: string | undefined;
   readonly body: Uint8Array;
-  /** Aborted when the answer is no longer waited for. */
+  /** Aborted when the caller no longer waits. */
   readonly signal: AbortSignal;
 }
 
 export interface WebhookAnswer {
   readonly status: number;
-  /** '': it says none. */
+  /** '': none. */
   readonly contentType: string;
   readonly body: Uint8Array;
 }

@@ -7,7 +7,7 @@ import type { WebhookAnswer, WebhookCall, WebhookCaller } from './caller.ts';
 import { ReviewError, reviewOf, reviewVersion, type AdmissionResponse, admissionResponseOf } from './review.ts';
 import type { ServiceResolver } from './service-resolver.ts';
 
-/** A webhook that could not be asked, or whose answer is none: what its failurePolicy is about. */
+/** The call failed, or the response is no AdmissionReview: the failurePolicy decides. */
 export class CallError extends Error {
   constructor(webhook: string, why: string) {
     super(`failed calling webhook ${JSON.stringify(webhook)}: ${why}`);
@@ -23,7 +23,7 @@ export interface WebhookReview {
   readonly mutating: boolean;
 }
 
-/** Asks webhooks, each within its time. */
+/** Calls webhooks, each within its timeoutSeconds. */
 export class WebhookClient {
   readonly #caller: WebhookCaller | undefined;
   readonly #services: ServiceResolver;
@@ -86,7 +86,7 @@ export class WebhookClient {
   }
 }
 
-/** Who would do something elsewhere is not asked what it would do. @throws ApiError 400 */
+/** A webhook with side effects does not support dry run. @throws ApiError 400 */
 function refuseDryRun({ name, sideEffects }: Webhook): void {
   if (sideEffects === 'None' || sideEffects === 'NoneOnDryRun') return;
   if (sideEffects === null) throw new CallError(name, 'Webhook SideEffects is nil');
@@ -98,6 +98,6 @@ const serviceUrl = ({ namespace, name, path = '', port = 443 }: ServiceReference
 
 const withPath = (url: string): string => (/^https:\/\/[^/]+$/.test(url) ? `${url}/` : url);
 
-/** As the client hears of a webhook that failed. */
+/** The client's error for a failed call. */
 export const callFailure = (error: CallError): ApiError =>
   new ApiError(500, 'InternalError', `Internal error occurred: ${error.message}`, { causes: [{ message: error.message }] });

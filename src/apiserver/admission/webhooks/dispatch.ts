@@ -1,4 +1,4 @@
-/** Which webhooks are called for a request, and what comes of it. */
+/** Which webhooks are called for a request, and how. */
 import { loadExpressions } from '../../../api/admission/expressions.ts';
 import { statusErrors } from '../../../api/status.ts';
 import type { World } from '../../../world/world.ts';
@@ -20,9 +20,9 @@ export interface WebhookContext {
   readonly world: World;
 }
 
-const known = { params: false, authorizer: true };
+const scope = { params: false, authorizer: true };
 
-/** The objects as the webhook wants to see them; undefined: it does not. @throws ApiError */
+/** The objects in the version for the webhook; undefined: its selectors or conditions do not match. @throws ApiError */
 export async function objectsToReview(
   { entry, resource }: RuleMatch<Hook>,
   request: AdmissionRequest,
@@ -34,8 +34,8 @@ export async function objectsToReview(
   const conditions = webhook.matchConditions ?? [];
   if (conditions.length === 0) return objects;
   const expressions = await loadExpressions();
-  const values = { ...activationOf(request, objects, undefined), authorizer: authorizerValue(request, deps.authorizer) };
-  const outcome = evaluateMatchConditions(conditions, { expressions, scope: known, activation: values });
+  const activation = { ...activationOf(request, objects, undefined), authorizer: authorizerValue(request, deps.authorizer) };
+  const outcome = evaluateMatchConditions(conditions, { expressions, scope, activation });
   if (outcome.type === 'met') return objects;
   if (outcome.type === 'unmet' || webhook.failurePolicy === 'Ignore') return undefined;
   throw statusErrors.forbidden(request.resource.kind, nameOf(request), outcome.message);
@@ -45,13 +45,13 @@ export interface WebhookInvocation {
   readonly hook: Hook;
   readonly objects: VersionedObjects;
   readonly mutating: boolean;
-  /** Its place among all that could be called. */
+  /** Its index among all matching webhooks. */
   readonly index: number;
-  /** 0, or 1 for those that are called once more. */
+  /** 1 for a reinvocation. */
   readonly round: number;
 }
 
-/** What the webhook says; undefined: it failed, and that does not matter. @throws ApiError if it refuses, or its failure matters */
+/** undefined: the call failed, and failurePolicy is Ignore. @throws ApiError for a denial, or a failure with failurePolicy Fail */
 export async function callWebhook(
   called: WebhookInvocation,
   request: AdmissionRequest,
@@ -59,9 +59,9 @@ export async function callWebhook(
 ): Promise<AdmissionResponse | undefined> {
   const { hook, objects, mutating, index, round } = called;
   const { webhook } = hook;
-  let verdict: AdmissionResponse;
+  let response: AdmissionResponse;
   try {
-    verdict = await client.review(webhook, { request, versioned: objects, mutating });
+    response = await client.review(webhook, { request, versioned: objects, mutating });
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
     if (webhook.failurePolicy !== 'Ignore') throw callFailure(error);
@@ -69,8 +69,8 @@ export async function callWebhook(
     request.annotate?.(`failed-open.${mutating ? 'mutation' : 'validating'}.webhook.admission.k8s.io/round_${round}_index_${index}`, webhook.name);
     return undefined;
   }
-  for (const [key, value] of Object.entries(verdict.auditAnnotations)) request.annotate?.(`${webhook.name}/${key}`, value);
-  for (const warning of verdict.warnings) request.warnings.add(warning);
-  if (!verdict.allowed) throw denial(webhook.name, verdict.result);
-  return verdict;
+  for (const [key, value] of Object.entries(response.auditAnnotations)) request.annotate?.(`${webhook.name}/${key}`, value);
+  for (const warning of response.warnings) request.warnings.add(warning);
+  if (!response.allowed) throw denial(webhook.name, response.result);
+  return response;
 }

@@ -10,7 +10,7 @@ import type { Reinvocation } from '../matching/reinvocation.ts';
 import { callWebhook, objectsToReview, type WebhookContext } from './dispatch.ts';
 import type { Hook } from './hooks.ts';
 
-/** One after the other, each seeing what those before it made of the object. @throws ApiError */
+/** One after the other, each on the result of the last. @throws ApiError */
 export async function callMutatingWebhooks(
   hooks: RuleIndex<Hook<MutatingWebhook>>,
   request: AdmissionRequest,
@@ -24,9 +24,9 @@ export async function callMutatingWebhooks(
     if (!reinvocation.isDue(hook.id)) continue;
     const objects = await objectsToReview(matched, request, deps);
     if (objects === undefined) continue;
-    const verdict = await callWebhook({ hook, objects, mutating: true, index, round }, request, deps);
-    const changed = verdict !== undefined && verdict.patch.length > 0 && apply(request, objects, { operations: verdict.patch, webhook: hook.webhook.name });
-    annotate(request, hook, { changed, operations: verdict?.patch ?? [], place: `round_${round}_index_${index}` });
+    const response = await callWebhook({ hook, objects, mutating: true, index, round }, request, deps);
+    const changed = response !== undefined && response.patch.length > 0 && apply(request, objects, { operations: response.patch, webhook: hook.webhook.name });
+    annotate(request, hook, { changed, operations: response?.patch ?? [], place: `round_${round}_index_${index}` });
     if (changed) reinvocation.changed();
     if (hook.webhook.reinvocationPolicy === 'IfNeeded') reinvocation.invoked(hook.id);
   }
@@ -38,7 +38,7 @@ interface Patch {
   readonly webhook: string;
 }
 
-/** @returns whether anything is different now */
+/** @returns whether the object changed */
 function apply(request: AdmissionRequest, { object, resource }: VersionedObjects, { operations, webhook }: Patch): boolean {
   if (object === undefined) {
     throw statusErrors.internal(`admission webhook ${JSON.stringify(webhook)} attempted to modify the object, which is not supported for this operation`);

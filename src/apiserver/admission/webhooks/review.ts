@@ -1,4 +1,4 @@
-/** AdmissionReview: what a webhook is asked, and what it may answer. */
+/** AdmissionReview: the request to a webhook and its response. */
 import { isJsonObject, JsonError, readJson } from '../../../api/json.ts';
 import type { JsonPatchOperation } from '../../../api/patch/json-patch.ts';
 import { DecodeError } from '../../../api/schema/decode.ts';
@@ -10,7 +10,7 @@ import type { WebhookAnswer } from './caller.ts';
 
 export type ReviewVersion = 'v1' | 'v1beta1';
 
-/** The first that both sides know. */
+/** The first version that the server also supports. */
 export const reviewVersion = (accepted: readonly string[]): ReviewVersion | undefined =>
   accepted.find((version): version is ReviewVersion => version === 'v1' || version === 'v1beta1');
 
@@ -27,10 +27,10 @@ export function reviewOf(
   };
 }
 
-/** What a webhook says. */
+/** A checked AdmissionResponse. */
 export interface AdmissionResponse {
   readonly allowed: boolean;
-  /** Of a refusal. */
+  /** Of a denial. */
   readonly result: Result | undefined;
   readonly patch: readonly JsonPatchOperation[];
   readonly warnings: readonly string[];
@@ -44,7 +44,7 @@ interface Result {
   readonly details?: StatusDetails;
 }
 
-/** Of an answer that is none, in the words of Kubernetes' client. */
+/** The response is no valid AdmissionReview. In the words of Kubernetes' webhook client. */
 export class ReviewError extends Error {
   constructor(message: string) {
     super(message);
@@ -58,7 +58,7 @@ export interface Expected {
   readonly mutating: boolean;
 }
 
-/** Something was answered, but nothing that counts. */
+/** The response could not be read. */
 const invalidResponse = (why: string): ReviewError => new ReviewError(`received invalid webhook response: ${why}`);
 const notCalled = (why: string): ReviewError => new ReviewError(`failed to call webhook: ${why}`);
 
@@ -90,10 +90,10 @@ function parsed(text: string): unknown {
 
 const messageIn = (status: Record<string, unknown>): string | undefined => (typeof status['message'] === 'string' ? status['message'] : undefined);
 
-/** A server's failure, told by its status or by its text. */
+/** An HTTP error, with its status or its text. */
 function refusalText(status: number, contentType: string, text: string): string {
-  const said = statusIn(text);
-  if (said !== undefined) return said;
+  const inText = statusIn(text);
+  if (inText !== undefined) return inText;
   const isText = contentType === '' || contentType.startsWith('text/');
   const shown = isText ? text.slice(0, MAX_SHOWN).trim() : 'unknown';
   const known: Readonly<Record<number, string>> = {
@@ -167,7 +167,7 @@ function verify(review: Record<string, unknown>, { uid, wanted, patch, patchType
   if (patchType === '') throw invalidResponse('webhook returned invalid response.patchType of ""');
 }
 
-/** A patch travels as base64 of a JSON patch. */
+/** The patch: base64 of a JSON patch. */
 function operationsOf(patch: string, patchType: string | undefined): readonly JsonPatchOperation[] {
   if (patch === '') return [];
   const undecodable = (why: string) => new ReviewError(`received undecodable patch in webhook response: ${why}`);
@@ -186,7 +186,7 @@ function operationsOf(patch: string, patchType: string | undefined): readonly Js
 const cannotRead = (value: unknown, as: string): string =>
   `json: cannot unmarshal ${Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value} into Go ${as}`;
 
-/** The fields of a response, each of which must be what it is declared as. */
+/** The fields of a response, with their types checked. */
 class Fields {
   readonly #values: Record<string, unknown>;
 
@@ -248,11 +248,11 @@ function resultOf(status: unknown): Result | undefined {
   }
 }
 
-/** What the client hears: the webhook's own words, and whose they are. */
+/** The client's error: the webhook's message and its name. */
 export function denial(webhook: string, { code = 0, reason = '', message = '', details }: Result = {}): ApiError {
   const by = `admission webhook ${JSON.stringify(webhook)} denied the request`;
   const why = message !== '' ? message : reason;
-  // No client is to take a refusal for a success, nor a server of HTTP for what it does not know.
+  // A denial must not have a success code, nor one that HTTP does not allow.
   const answered = code < 400 || code > 999 ? 400 : code;
   return new ApiError(answered, reason, why === '' ? `${by} without explanation` : `${by}: ${why}`, details);
 }

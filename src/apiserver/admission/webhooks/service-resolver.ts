@@ -1,5 +1,6 @@
 import type { Endpoints, EndpointSlice, Service, ServicePort, ServiceReference } from '../../../api/generated/types.ts';
 import { qualifiedResource } from '../../../api/kind.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { Random } from '../../../world/world.ts';
 import type { Resources } from '../../objects/resources.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
@@ -10,8 +11,8 @@ export interface Address {
 }
 
 /**
- * Where a service's webhook listens: one of its endpoints, as an API server finds it that does not rely on the nodes' network, since there may be none
- * that knows cluster IPs.
+ * Resolves a Service to one of its endpoints (kube-apiserver: --enable-aggregator-routing), since the server's network may not
+ * route cluster IPs.
  */
 export class ServiceResolver {
   readonly #reader: ClusterReader;
@@ -24,7 +25,7 @@ export class ServiceResolver {
     this.#random = random;
   }
 
-  /** @throws Error that says why there is none, in Kubernetes' words */
+  /** @throws Error in Kubernetes' words */
   async resolve({ namespace, name, port = 443 }: ServiceReference): Promise<Address> {
     const services = this.#resources.require('v1', 'services');
     const service = await this.#reader.get<Service>(services, namespace, name);
@@ -38,8 +39,8 @@ export class ServiceResolver {
     return chosen;
   }
 
-  async #inSlices({ metadata }: Service, wanted: ServicePort): Promise<Address[]> {
-    const { namespace = '', name = '' } = metadata;
+  async #inSlices({ metadata }: Stored<Service>, wanted: ServicePort): Promise<Address[]> {
+    const { namespace = '', name } = metadata;
     const slices = await this.#reader.list<EndpointSlice>(this.#resources.require('discovery.k8s.io/v1', 'endpointslices'), namespace);
     return slices
       .filter((slice) => slice.metadata.labels?.['kubernetes.io/service-name'] === name)
@@ -52,10 +53,10 @@ export class ServiceResolver {
       });
   }
 
-  /** Of a service whose endpoints somebody lists by hand. */
-  async #inEndpoints({ metadata, spec }: Service, wanted: ServicePort): Promise<Address[]> {
+  /** For a Service without a selector: its Endpoints object. */
+  async #inEndpoints({ metadata, spec }: Stored<Service>, wanted: ServicePort): Promise<Address[]> {
     if (Object.keys(spec.selector ?? {}).length > 0) return [];
-    const { namespace = '', name = '' } = metadata;
+    const { namespace = '', name } = metadata;
     const endpoints = await this.#reader.get<Endpoints>(this.#resources.require('v1', 'endpoints'), namespace, name);
     return (endpoints?.subsets ?? []).flatMap(({ addresses = [], ports = [] }) => {
       const found = ports.find((one) => (one.name ?? '') === (wanted.name ?? ''));

@@ -5,7 +5,7 @@ import type { RuleIndex } from '../matching/rule-index.ts';
 import { type WebhookInvocation, callWebhook, objectsToReview, type WebhookContext } from './dispatch.ts';
 import type { Hook } from './hooks.ts';
 
-/** All that want to see the request are asked at once; the first of them that refuses, in their order, is heard. @throws ApiError */
+/** All matching webhooks are called at once; the first denial, in their order, is the error. @throws ApiError */
 export async function callValidatingWebhooks(hooks: RuleIndex<Hook<ValidatingWebhook>>, request: AdmissionRequest, deps: WebhookContext): Promise<void> {
   const { resource, subresource, operation } = request;
   const matched = hooks.matching({ operation: operationOf[operation], resource, subresource });

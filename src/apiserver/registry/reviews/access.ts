@@ -14,7 +14,7 @@ import type { RequestInfo, Authorizer } from '../../authorization/authorizer.ts'
 
 type Spec = Pick<SubjectAccessReviewSpec, 'resourceAttributes' | 'nonResourceAttributes'>;
 
-/** All that is wrong with a question about access. */
+/** Validation of the access reviews (upstream: pkg/apis/authorization/validation). */
 export function selfAccessErrors({ spec, metadata }: SelfSubjectAccessReview): FieldError[] {
   return [...attributeErrors(spec), ...selectorErrors(spec.resourceAttributes), ...metadataErrors(metadata, 'must be empty')];
 }
@@ -36,10 +36,10 @@ export function localAccessErrors({ spec, metadata }: LocalSubjectAccessReview):
 }
 
 function subjectErrors(spec: SubjectAccessReviewSpec): FieldError[] {
-  const nobody = (spec.user ?? '') === '' && (spec.groups ?? []).length === 0;
+  const lacksSubject = (spec.user ?? '') === '' && (spec.groups ?? []).length === 0;
   return [
     ...attributeErrors(spec),
-    ...(nobody ? [invalid('spec.user', '', 'at least one of user or group must be specified')] : []),
+    ...(lacksSubject ? [invalid('spec.user', '', 'at least one of user or group must be specified')] : []),
     ...selectorErrors(spec.resourceAttributes),
   ];
 }
@@ -69,7 +69,7 @@ function metadataErrors({ managedFields: _managed, ...metadata }: object & { man
   return Object.keys(metadata).length === 0 ? [] : [invalid('metadata', metadata, detail)];
 }
 
-/** As Go writes a struct that has no names for the wire. */
+/** As Go prints a struct without JSON tags. */
 const goPath = ({ path = '', verb = '' }: { path?: string; verb?: string }) => ({ Path: path, Verb: verb });
 
 export const subjectOf = ({ user = '', groups = [], uid, extra }: SubjectAccessReviewSpec): User => ({
@@ -79,13 +79,13 @@ export const subjectOf = ({ user = '', groups = [], uid, extra }: SubjectAccessR
   ...(extra === undefined ? {} : { extra }),
 });
 
-/** Whether it may be done, in the words of the one who decides. */
+/** The authorizer's decision and its reason. */
 export async function accessStatus(authorizer: Authorizer, user: User, spec: Spec): Promise<SubjectAccessReviewStatus> {
   const { allowed, reason = '' } = await authorizer.authorize(user, attributesOf(spec));
   return { allowed, ...(reason === '' ? {} : { reason }) };
 }
 
-/** What it says as a query would say it. Requirements that no query can say narrow nothing down. */
+/** The selector as a query would have it. Requirements that a query cannot express are ignored. */
 function selectorText({ rawSelector = '', requirements = [] }: FieldSelectorAttributes = {}): string {
   const terms = requirements.flatMap(({ key, operator, values = [] }) => {
     const [value] = values;

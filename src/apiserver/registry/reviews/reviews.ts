@@ -1,6 +1,6 @@
 /**
- * Questions about who somebody is and what they may do: `kubectl auth whoami`, `auth can-i`, and what other servers ask to
- * authenticate and authorise their own clients. They are created, answered and forgotten.
+ * TokenReview, the access reviews and SelfSubjectReview: `kubectl auth whoami`, `auth can-i`, and the requests of other servers that
+ * authenticate and authorize their own clients here. Reviews are answered, not stored.
  */
 import type {
   LocalSubjectAccessReview,
@@ -33,7 +33,7 @@ import { accessErrors, accessStatus, localAccessErrors, selfAccessErrors, subjec
 
 export interface ReviewOptions {
   readonly access: AccessRules;
-  /** Absent: no token is known. */
+  /** Absent: every token is invalid. */
   readonly tokens: Partial<Pick<TokenIssuer, 'review'>> | undefined;
   readonly world: { readonly clock: Pick<Clock, 'now'> };
 }
@@ -44,7 +44,7 @@ interface ReviewRequest {
   readonly namespace: string;
 }
 
-/** @returns the answer; undefined: the request is for something else. */
+/** @returns the response; undefined: the request is not for a review. */
 export type Reviews = (request: ApiRequest) => Promise<ApiResponse> | undefined;
 
 type ReviewHandler<T extends KubeObject> = (question: T, asked: ReviewRequest) => Promise<T>;
@@ -111,7 +111,7 @@ function refuseInvalid(kind: ReviewKind, errors: readonly FieldError[]): void {
   if (errors.length > 0) throw statusErrors.invalid(kind, '', errors);
 }
 
-/** Whose token it is, for those among the audiences that it was made for; without any, for this server. */
+/** The token's user, and those of the asked audiences that the token is for; without any, this server's. */
 async function reviewToken(question: TokenReview, tokens: ReviewOptions['tokens']): Promise<TokenReview> {
   const { token = '', audiences = [] } = question.spec;
   if (token === '') throw statusErrors.badRequest('token is required for TokenReview in authentication');
@@ -128,7 +128,7 @@ const userInfoOf = ({ name, uid, groups, extra = {} }: User): UserInfo => ({
 });
 
 function rulesStatus(rules: readonly PolicyRule[], errors: readonly string[]): SubjectRulesReviewStatus {
-  // A rule for resources names no paths.
+  // A rule with resources has no paths.
   const resourceRules: ResourceRule[] = rules.filter(({ resources = [] }) => resources.length > 0);
   const nonResourceRules = rules.flatMap(({ verbs, nonResourceURLs = [] }): NonResourceRule[] =>
     nonResourceURLs.length > 0 ? [{ verbs, nonResourceURLs }] : [],

@@ -2,6 +2,7 @@ import { type FieldError, notOneOf, required } from '../../../api/field-error.ts
 import type { Binding, Pod, PodCondition } from '../../../api/generated/types.ts';
 import { cloneObject } from '../../../api/schema/index.ts';
 import { statusErrors } from '../../../api/status.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { ApiResponse } from '../../api.ts';
 import { adoptNamespace, timestamp } from '../../objects/metadata.ts';
 import { parseWriteOptions } from '../../objects/options.ts';
@@ -15,7 +16,7 @@ import { podOf } from './pod-of.ts';
 
 const bindingType = bodyType<Binding>('', 'v1', 'Binding');
 
-/** Puts a pod on a node, once and for all. Posted to the pod, or (the old way) to the namespace's bindings. */
+/** Assigns a pod to a node. Posted to the pod, or (the old way) to the namespace's bindings. */
 export async function bind(registry: Registry, call: Call): Promise<ApiResponse> {
   const { request, route, warnings } = call;
   if (request.method !== 'POST') throw statusErrors.methodNotAllowedHere();
@@ -57,15 +58,15 @@ async function prepareBinding(registry: Registry, call: Call, { binding, draft, 
   return { type: 'commit', answer: () => answer };
 }
 
-/** A binding may say which pod, and which version of it, it was made for. */
-function brokenPrecondition({ metadata: wanted }: Binding, { metadata }: Pod): string | undefined {
-  if ((wanted.uid ?? '') !== '' && wanted.uid !== metadata.uid) return `UID in precondition: ${wanted.uid}, UID in object meta: ${metadata.uid ?? ''}`;
+/** A Binding may name the uid and resourceVersion of its pod. */
+function brokenPrecondition({ metadata: wanted }: Binding, { metadata }: Stored<Pod>): string | undefined {
+  if ((wanted.uid ?? '') !== '' && wanted.uid !== metadata.uid) return `UID in precondition: ${wanted.uid}, UID in object meta: ${metadata.uid}`;
   if ((wanted.resourceVersion ?? '') === '' || wanted.resourceVersion === metadata.resourceVersion) return undefined;
-  return `ResourceVersion in precondition: ${wanted.resourceVersion}, ResourceVersion in object meta: ${metadata.resourceVersion ?? ''}`;
+  return `ResourceVersion in precondition: ${wanted.resourceVersion}, ResourceVersion in object meta: ${metadata.resourceVersion}`;
 }
 
-function checkUnbound({ kind }: Resource, { metadata, spec }: Pod): void {
-  const name = metadata.name ?? '';
+function checkUnbound({ kind }: Resource, { metadata, spec }: Stored<Pod>): void {
+  const { name } = metadata;
   const refuse = (why: string): never => {
     throw statusErrors.conflict({ ...kind, plural: 'pods/binding' }, name, why);
   };
@@ -74,7 +75,7 @@ function checkUnbound({ kind }: Resource, { metadata, spec }: Pod): void {
   if ((spec.schedulingGates ?? []).length > 0) refuse(`pod ${name} has non-empty .spec.schedulingGates`);
 }
 
-/** Pure: the pod on its node. */
+/** Pure: the pod assigned to its node. */
 function bound(pod: Pod, { metadata, target }: Binding, now: number): Pod {
   const object = cloneObject(pod);
   object.spec.nodeName = target.name ?? '';
@@ -85,7 +86,7 @@ function bound(pod: Pod, { metadata, target }: Binding, now: number): Pod {
   return object;
 }
 
-/** Replaces the condition of its type; the time of its last change stays if its status does. */
+/** Replaces the condition of this type. lastTransitionTime stays if the status does. */
 export function setCondition({ status }: Pod, condition: PodCondition): void {
   const conditions = status.conditions ?? [];
   const old = conditions.find((other) => other.type === condition.type);

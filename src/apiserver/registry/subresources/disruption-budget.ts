@@ -1,17 +1,18 @@
-/** Whether a budget lets one more pod go, and what it says afterwards. Pure. */
+/** Whether a PodDisruptionBudget allows one more eviction, and its status afterwards. Pure (upstream: registry/core/pod/storage/eviction.go). */
 import type { Condition, Pod, PodDisruptionBudget } from '../../../api/generated/types.ts';
 import { cloneObject } from '../../../api/schema/index.ts';
 import { ApiError, statusErrors } from '../../../api/status.ts';
 import { labelSelectorOf, matchesLabels, SelectorError } from '../../../api/selectors/label-selector.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { timestamp } from '../../objects/metadata.ts';
 
 const CAUSE = 'DisruptionBudget';
 const VIOLATION = "Cannot evict pod as it would violate the pod's disruption budget.";
-/** Evictions that were allowed and that nobody has confirmed yet. */
+/** Evictions that were allowed and that the disruption controller has not confirmed yet. */
 const MAX_DISRUPTED = 2_000;
 const RETRY_SECONDS = 10;
 
-export function budgetsOf(pod: Pod, budgets: readonly PodDisruptionBudget[]): PodDisruptionBudget[] {
+export function budgetsOf(pod: Pod, budgets: readonly Stored<PodDisruptionBudget>[]): Stored<PodDisruptionBudget>[] {
   return budgets.filter(({ spec }) => {
     try {
       return matchesLabels(labelSelectorOf(spec.selector), pod.metadata.labels);
@@ -22,21 +23,21 @@ export function budgetsOf(pod: Pod, budgets: readonly PodDisruptionBudget[]): Po
   });
 }
 
-/** Pods that run nothing, or no longer, disrupt nobody. */
+/** The eviction of a pod that does not run is no disruption. */
 export const canIgnoreBudget = ({ metadata, status }: Pod): boolean =>
   status.phase === 'Succeeded' || status.phase === 'Failed' || status.phase === 'Pending' || metadata.deletionTimestamp !== undefined;
 
 const isReady = ({ status }: Pod): boolean => (status.conditions ?? []).some((condition) => condition.type === 'Ready' && condition.status === 'True');
 
-/** An unhealthy pod may go without using the budget, if enough others are healthy or the budget does not care. */
+/** An unhealthy pod may be evicted without the budget if enough others are healthy or the policy is AlwaysAllow. */
 export function mayEvictUnhealthy(pod: Pod, { spec, status }: PodDisruptionBudget): boolean {
   if (isReady(pod)) return false;
   return spec.unhealthyPodEvictionPolicy === 'AlwaysAllow' || (status.currentHealthy >= status.desiredHealthy && status.desiredHealthy > 0);
 }
 
-/** The budget with one disruption less. @throws ApiError 429, 403 */
-export function decrementBudget(budget: PodDisruptionBudget, podName: string, now: number): PodDisruptionBudget {
-  const name = budget.metadata.name ?? '';
+/** The budget with one allowed disruption less. @throws ApiError 429, 403 */
+export function decrementBudget(budget: Stored<PodDisruptionBudget>, podName: string, now: number): PodDisruptionBudget {
+  const name = budget.metadata.name;
   const { status } = budget;
   if ((status.observedGeneration ?? 0) < (budget.metadata.generation ?? 0)) throw beingProcessed(name);
   if (status.disruptionsAllowed < 0) throw forbidden(name, 'pdb disruptions allowed is negative');
@@ -60,8 +61,8 @@ export const beingProcessed = (name: string): ApiError =>
 const forbidden = (name: string, why: string): ApiError =>
   statusErrors.forbidden({ group: 'policy', plural: 'poddisruptionbudget', kind: 'PodDisruptionBudget' }, name, why);
 
-function exhausted({ metadata, status }: PodDisruptionBudget): string {
-  const name = metadata.name ?? '';
+function exhausted({ metadata, status }: Stored<PodDisruptionBudget>): string {
+  const { name } = metadata;
   const condition = (status.conditions ?? []).find((one) => one.type === 'DisruptionAllowed');
   const explained = condition !== undefined && condition.status === 'False' && condition.message !== '';
   if (explained && condition.reason === 'SyncFailed') {

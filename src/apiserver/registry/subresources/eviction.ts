@@ -1,6 +1,7 @@
 import type { Eviction, Pod, PodDisruptionBudget } from '../../../api/generated/types.ts';
 import { cloneObject } from '../../../api/schema/index.ts';
 import { ApiError, statusErrors } from '../../../api/status.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { prefixEnd } from '../../../store/contract.ts';
 import type { ApiResponse } from '../../api.ts';
 import { afterDelete, checkPreconditions, recordDeletion } from '../verbs/delete.ts';
@@ -15,12 +16,12 @@ import { created } from './created.ts';
 import { podOf } from './pod-of.ts';
 import { budgetsOf, canIgnoreBudget, mayEvictUnhealthy, decrementBudget } from './disruption-budget.ts';
 
-/** The old one is no longer served, but evictions may still be written in it. */
+/** v1beta1 is no longer served, but bodies may still use it. */
 const evictionTypes = ['v1', 'v1beta1'].map((version) => bodyType<Eviction>('policy', version, 'Eviction'));
 
 /**
- * Deletes a pod if its disruption budget allows it. The budget is spent in the transaction that deletes the pod: neither
- * can happen without the other, and no two evictions spend the same disruption.
+ * Deletes a pod if its PodDisruptionBudget allows it. The transaction that deletes the pod also decrements the budget: neither
+ * happens without the other, and no two evictions use the same disruption.
  */
 export async function evict(registry: Registry, call: Call): Promise<ApiResponse> {
   const { request, route, warnings } = call;
@@ -47,12 +48,12 @@ async function prepareEviction(registry: Registry, call: Call, { eviction, optio
   checkPreconditions(resource.kind, pod, options);
   if (!canIgnoreBudget(pod)) await spendBudget(registry, pod, { draft, dryRun });
   const now = registry.world.clock.now();
-  const settled = recordDeletion(call, { draft, entry, key, next: afterDelete(resource.kind, disrupted(pod, now), { options, now }), dryRun });
+  const deletion = recordDeletion(call, { draft, entry, key, next: afterDelete(resource.kind, disrupted(pod, now), { options, now }), dryRun });
   const answer = created(call);
-  return settled.type === 'answer' ? { type: 'answer', answer } : { type: 'commit', answer: () => answer };
+  return deletion.type === 'answer' ? { type: 'answer', answer } : { type: 'commit', answer: () => answer };
 }
 
-/** The pod says why it goes. */
+/** The pod with its DisruptionTarget condition. */
 function disrupted(pod: Pod, now: number): Pod {
   const object = cloneObject(pod);
   setCondition(object, {
@@ -66,22 +67,22 @@ function disrupted(pod: Pod, now: number): Pod {
   return object;
 }
 
-async function spendBudget(registry: Registry, pod: Pod, { draft, dryRun }: Pick<Attempt, 'draft'> & { readonly dryRun: boolean }): Promise<void> {
+async function spendBudget(registry: Registry, pod: Stored<Pod>, { draft, dryRun }: Pick<Attempt, 'draft'> & { readonly dryRun: boolean }): Promise<void> {
   const budgets = registry.resources.find('policy/v1', 'poddisruptionbudgets');
   if (budgets === undefined) return;
   const [budget, another] = budgetsOf(pod, await listBudgets(registry, budgets, pod.metadata.namespace ?? ''));
   if (budget === undefined) return;
   if (another !== undefined) throw new ApiError(500, '', 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.');
   if (mayEvictUnhealthy(pod, budget)) return;
-  const spent = decrementBudget(budget, pod.metadata.name ?? '', registry.world.clock.now());
+  const spent = decrementBudget(budget, pod.metadata.name, registry.world.clock.now());
   if (dryRun) return;
-  const key = keyOf(budgets, budget.metadata.namespace ?? '', budget.metadata.name ?? '');
+  const key = keyOf(budgets, budget.metadata.namespace ?? '', budget.metadata.name);
   draft.expect(key, Number(budget.metadata.resourceVersion));
   draft.put(key, encode(budgets, spent));
 }
 
-async function listBudgets({ store }: Registry, budgets: Resource, namespace: string): Promise<PodDisruptionBudget[]> {
+async function listBudgets({ store }: Registry, budgets: Resource, namespace: string): Promise<Stored<PodDisruptionBudget>[]> {
   const prefix = prefixOf(budgets, namespace);
   const { entries } = await store.range({ from: prefix, to: prefixEnd(prefix) });
-  return entries.map((entry) => revisionOf(budgets, entry).object as PodDisruptionBudget);
+  return entries.map((entry) => revisionOf(budgets, entry).object as Stored<PodDisruptionBudget>);
 }

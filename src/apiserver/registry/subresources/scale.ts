@@ -10,6 +10,7 @@ import { applicationOf, isApply } from '../verbs/apply.ts';
 import { currentOf } from '../verbs/get.ts';
 import { adoptNamespace, checkName } from '../../objects/metadata.ts';
 import { parseWriteOptions, type WriteOptions } from '../../objects/options.ts';
+import { scaleOf } from '../../objects/scale.ts';
 import { patchOf } from '../verbs/patch.ts';
 import { type Call, decodeBody, bodyType, type Registry } from '../registry.ts';
 import { scaleApplyContextOf, applyContextOf, managedFieldsAfter } from '../field-manager.ts';
@@ -17,7 +18,7 @@ import { updateObject } from '../verbs/update.ts';
 
 const scaleType = bodyType<Scale>('autoscaling', 'v1', 'Scale');
 
-/** The number of replicas, and nothing else, of whatever has one. */
+/** The /scale subresource: reads and writes the number of replicas and nothing else. */
 export async function scale(registry: Registry, call: Call, paths: ScalePaths<KubeObject>): Promise<ApiResponse> {
   const { request } = call;
   switch (request.method) {
@@ -40,21 +41,6 @@ export async function scale(registry: Registry, call: Call, paths: ScalePaths<Ku
 
 const respond = (call: Call, object: Scale): ApiResponse => ({ type: 'plain', code: 200, object, warnings: [...call.warnings] });
 
-export function scaleOf(paths: ScalePaths<KubeObject>, { metadata, ...object }: KubeObject): Scale {
-  const whole = { ...object, metadata };
-  const selector = paths.selector(whole);
-  const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata;
-  return {
-    kind: 'Scale',
-    apiVersion: 'autoscaling/v1',
-    metadata: Object.fromEntries(Object.entries({ name, namespace, uid, resourceVersion, creationTimestamp }).filter(([, value]) => value !== undefined)),
-    spec: replicasOf(paths.replicas(whole)),
-    status: { replicas: paths.statusReplicas(whole), ...(selector === '' ? {} : { selector }) },
-  };
-}
-
-const replicasOf = (replicas: number): Scale['spec'] => (replicas === 0 ? {} : { replicas });
-
 function putScale({ request, warnings }: Call): Omit<Rescaling, 'paths'> {
   const options = parseWriteOptions(request.query, 'UpdateOptions');
   return { options, applies: false, desired: () => decodeBody(request.body, scaleType, { fieldValidation: options.fieldValidation, warnings }) };
@@ -63,7 +49,7 @@ function putScale({ request, warnings }: Call): Omit<Rescaling, 'paths'> {
 interface Rescaling {
   readonly paths: ScalePaths<KubeObject>;
   readonly options: WriteOptions;
-  /** Whose fields they are is part of what is desired. */
+  /** A server-side apply: the desired scale has its managedFields. */
   readonly applies: boolean;
   readonly desired: (current: Scale) => Scale;
 }
@@ -97,13 +83,13 @@ interface Desired {
   readonly managedFields: ManagedFieldsEntry[] | undefined;
 }
 
-/** The scale as the client wants it. Where owners are known, or are to be, those of the replicas change hands as in any object. */
+/** The scale as the client wants it. If the object has managedFields, or gets them, the owners of the replicas change as in any object. */
 function desiredScale(registry: Registry, call: Call, { paths, options, applies, desired, current }: Rescaling & { current: KubeObject }): Desired {
   const before = scaleOf(paths, current);
   const entries = current.metadata.managedFields;
   if (entries === undefined && options.fieldManager === '') return { wanted: desired(before), managedFields: undefined };
   const { resource } = call.route;
-  // An object of which nobody kept track: all of it is somebody's from now on.
+  // An object without managedFields: from now on its fields have owners.
   const known =
     entries ?? managedFieldsAfter(applyContextOf(registry, resource, ''), call, { object: current, old: current, options, liveEntries: undefined }) ?? [];
   const mapping: ScaleMapping = { version: resource.apiVersion, replicas: (paths.replicasPath ?? ['spec', 'replicas']).map(fieldElement) };

@@ -1,6 +1,6 @@
 import { type FieldError, invalid } from '../../../api/field-error.ts';
-import type { BoundObjectReference, Node, Pod, ServiceAccount, TokenRequest } from '../../../api/generated/types.ts';
-import type { KubeObject } from '../../../api/object.ts';
+import type { BoundObjectReference, Pod, TokenRequest } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { statusErrors } from '../../../api/status.ts';
 import type { ApiResponse } from '../../api.ts';
 import type { TokenIssuer, TokenSpec } from '../../authentication/token-issuer.ts';
@@ -17,39 +17,39 @@ const tokenKind = { group: 'authentication.k8s.io', kind: 'TokenRequest' };
 const MIN_SECONDS = 600;
 const DEFAULT_SECONDS = 3_600;
 
-/** A token for a service account, for as long and for whom the request says. */
+/** TokenRequest: a service account's token with the requested expiration and audiences. */
 export async function requestToken(registry: Registry, call: Call, issuer: Pick<TokenIssuer, 'issue'>): Promise<ApiResponse> {
   const { request, route, warnings } = call;
   if (request.method !== 'POST') throw statusErrors.methodNotAllowedHere();
   const { fieldValidation } = parseWriteOptions(request.query, 'CreateOptions');
-  const asked = decodeBody(request.body, tokenType, { fieldValidation, warnings });
-  await admit(registry, call, asked);
-  checkIdentity(asked, call);
-  const account = (await currentOf(registry, call)).object as ServiceAccount;
-  const { uid = '' } = account.metadata;
-  if ((asked.metadata.uid ?? '') !== '' && asked.metadata.uid !== uid) {
-    const why = `the UID in the token request (${asked.metadata.uid}) does not match the UID of the service account (${uid})`;
+  const given = decodeBody(request.body, tokenType, { fieldValidation, warnings });
+  await admit(registry, call, given);
+  checkIdentity(given, call);
+  const account = (await currentOf(registry, call)).object;
+  const { uid } = account.metadata;
+  if ((given.metadata.uid ?? '') !== '' && given.metadata.uid !== uid) {
+    const why = `the UID in the token request (${given.metadata.uid}) does not match the UID of the service account (${uid})`;
     throw statusErrors.conflict({ ...tokenKind, plural: tokenKind.kind }, route.name, why);
   }
-  const seconds = asked.spec.expirationSeconds ?? DEFAULT_SECONDS;
+  const seconds = given.spec.expirationSeconds ?? DEFAULT_SECONDS;
   const errors = durationErrors(seconds);
   if (errors.length > 0) throw statusErrors.invalid(tokenKind, '', errors);
   const identity = { namespace: route.namespace, name: route.name, uid };
-  const binding = await bindingOf(registry, call, asked.spec.boundObjectRef);
+  const binding = await bindingOf(registry, call, given.spec.boundObjectRef);
   const now = registry.world.clock.now();
-  const { token, audiences } = await issuer.issue({ ...identity, audiences: asked.spec.audiences ?? [], expirationSeconds: seconds, ...binding });
+  const { token, audiences } = await issuer.issue({ ...identity, audiences: given.spec.audiences ?? [], expirationSeconds: seconds, ...binding });
   const object: TokenRequest = {
     kind: 'TokenRequest',
     apiVersion: 'authentication.k8s.io/v1',
-    metadata: { ...asked.metadata, ...identity, creationTimestamp: timestamp(now) },
-    spec: { ...asked.spec, audiences: [...audiences], expirationSeconds: seconds },
-    // What was asked for: a token of a pod may be good for longer, but nobody should rely on it.
+    metadata: { ...given.metadata, ...identity, creationTimestamp: timestamp(now) },
+    spec: { ...given.spec, audiences: [...audiences], expirationSeconds: seconds },
+    // The requested time: a pod's token may be valid for longer, but clients should not rely on it.
     status: { token, expirationTimestamp: timestamp(now + seconds * 1000) },
   };
   return { type: 'plain', code: 201, object, warnings: [...warnings] };
 }
 
-/** A token is written nowhere, but not everybody who may ask for one may ask for any. */
+/** A token is not stored, but admission (NodeRestriction) may refuse it. */
 async function admit(registry: Registry, { request, route, warnings }: Call, object: TokenRequest): Promise<void> {
   const { resource, namespace, name } = route;
   const draft = new TransactionDraft(registry.store, registry.locks);
@@ -102,7 +102,7 @@ async function bindingOf(registry: Registry, call: Call, reference: BoundObjectR
   }
   const namespace = kind === 'Node' ? '' : call.route.namespace;
   const object = await read(registry, { plural: `${kind.toLowerCase()}s`, namespace, name });
-  const { uid = '' } = object.metadata;
+  const { uid } = object.metadata;
   const nodeName = kind === 'Pod' ? nodeOf(object as Pod, call.route.name) : '';
   if ((reference.uid ?? '') !== '' && reference.uid !== uid) {
     const why = `the UID in the bound object reference (${reference.uid}) does not match the UID in record. The object might have been deleted and then recreated`;
@@ -121,16 +121,16 @@ function nodeOf({ spec }: Pod, account: string): string {
   throw statusErrors.badRequest(`cannot bind token for serviceaccount ${JSON.stringify(account)} to pod running with different serviceaccount name.`);
 }
 
-async function read({ store, resources }: Registry, { plural, namespace, name }: { plural: string; namespace: string; name: string }): Promise<KubeObject> {
+async function read({ store, resources }: Registry, { plural, namespace, name }: { plural: string; namespace: string; name: string }): Promise<Stored> {
   const resource = resources.require('v1', plural);
   const entry = await store.get(keyOf(resource, namespace, name));
   if (entry === undefined) throw statusErrors.notFound(resource.kind, name);
   return revisionOf(resource, entry).object;
 }
 
-/** A pod may name a node that is gone: its name is all that is known then. */
+/** A pod's node may be deleted already: then it has no uid here. */
 async function identifyNode({ store, resources }: Registry, name: string): Promise<{ name: string; uid: string }> {
   const nodes = resources.require('v1', 'nodes');
   const entry = await store.get(keyOf(nodes, '', name));
-  return { name, uid: entry === undefined ? '' : ((revisionOf(nodes, entry).object as Node).metadata.uid ?? '') };
+  return { name, uid: entry === undefined ? '' : revisionOf(nodes, entry).object.metadata.uid };
 }

@@ -1,8 +1,9 @@
-import { apply, type ApplyScene, type JsonMap, lastAppliedAnnotation } from '../../../api/apply/index.ts';
+import { apply, type ApplyContext, type JsonMap, lastAppliedAnnotation } from '../../../api/apply/index.ts';
 import { isJsonObject, readJson } from '../../../api/json.ts';
 import type { Kind } from '../../../api/kind.ts';
 import type { KubeObject } from '../../../api/object.ts';
-import { decode, decodeRequest } from '../../../api/schema/index.ts';
+import { decodeRequest } from '../../../api/decode-request.ts';
+import { decode } from '../../../api/schema/index.ts';
 import { DecodeError } from '../../../api/schema/decode.ts';
 import { ApiError, statusErrors } from '../../../api/status.ts';
 import { TOTAL_ANNOTATION_SIZE_LIMIT } from '../../../api/validation/metadata.ts';
@@ -18,7 +19,7 @@ export const applyContentType = 'application/apply-patch+yaml';
 
 export const isApply = ({ request: { body } }: Call): boolean => body.type !== 'none' && body.contentType === applyContentType;
 
-/** Server-side apply: the object comes to be as the client says, as far as the client says anything; an absent one is created. */
+/** Server-side apply. An absent object is created. */
 export async function applyPatch(registry: Registry, call: Call, part: Part): Promise<ApiResponse> {
   const { resource, namespace, name, subresource } = call.route;
   const { kind } = resource;
@@ -41,17 +42,17 @@ type Decodable = Pick<Kind, 'group' | 'version' | 'kind' | 'type' | 'custom'>;
 
 export interface RequestedApply {
   readonly options: ApplyOptions;
-  /** What the apply makes of an object: a new one, decoded, without defaults, with its managedFields. @throws ApiError */
-  readonly make: <T extends KubeObject>(scene: ApplyScene, kind: Decodable, current: T | undefined) => T;
+  /** The object after the apply: a new one, decoded, without defaults, with its managedFields. @throws ApiError */
+  readonly make: <T extends KubeObject>(context: ApplyContext, kind: Decodable, current: T | undefined) => T;
 }
 
 /** The object in a request's body, and its options. @throws ApiError 400, 422 */
 export function applicationOf({ request, warnings }: Call): RequestedApply {
   const options = parseApplyOptions(request.query);
   const { applied, strictErrors } = readApplied(request.body);
-  const make: RequestedApply['make'] = <T extends KubeObject>(scene: ApplyScene, kind: Decodable, current: T | undefined) => {
+  const make: RequestedApply['make'] = <T extends KubeObject>(context: ApplyContext, kind: Decodable, current: T | undefined) => {
     const live = current === undefined ? undefined : asJson(current);
-    const { object, managedFields, lastApplied } = apply(scene, { live, applied, manager: options.fieldManager, force: options.force });
+    const { object, managedFields, lastApplied } = apply(context, { live, applied, manager: options.fieldManager, force: options.force });
     if (strictErrors.length > 0 && options.fieldValidation === 'Strict')
       throw statusErrors.badRequest(`error strict decoding YAML: ${strictErrors.join('\n')}`);
     if (options.fieldValidation === 'Warn') for (const error of strictErrors) warnings.add(error);
@@ -68,7 +69,7 @@ interface ReadApply {
   readonly strictErrors: readonly string[];
 }
 
-/** kubectl sends JSON, which is YAML, and much faster to read. */
+/** kubectl sends JSON, which is valid YAML and much faster to parse. */
 function readApplied(body: RequestBody): ReadApply {
   if (body.type === 'none') return { applied: {}, strictErrors: [] };
   if (body.type === 'object') return { applied: objectOrRefuse(body.object), strictErrors: [] };
@@ -88,7 +89,7 @@ function readPlainJson(bytes: Uint8Array): JsonMap | undefined {
     const { value, duplicates } = readJson(bytes);
     return isJsonObject(value) && duplicates.length === 0 ? value : undefined;
   } catch {
-    // Whatever is wrong with it, the reader of YAML finds the words.
+    // The YAML parser reports the error.
     return undefined;
   }
 }
@@ -102,7 +103,7 @@ function objectOrRefuse(value: unknown): JsonMap {
   );
 }
 
-/** As a client's body is decoded; but what does not fit is told in the words of the conversion, which ends a request in Kubernetes with 500 and no reason. */
+/** Decodes like a request's body. But a field of the wrong type is an error of the conversion, which Kubernetes answers with 500 and no reason. */
 function decodeApplied(kind: Decodable, object: JsonMap): KubeObject {
   if (kind.custom !== undefined) return decodeRequest({ expected: kind, body: { type: 'value', value: object }, fieldValidation: 'Ignore' }).object;
   try {
@@ -115,7 +116,7 @@ function decodeApplied(kind: Decodable, object: JsonMap): KubeObject {
   }
 }
 
-/** Client-side apply goes on working on the object, unless its annotation would no longer fit. */
+/** Keeps client-side apply working on the object, unless the annotations would become too large. */
 function setLastApplied({ metadata }: KubeObject, text: string): void {
   const { [lastAppliedAnnotation]: _, ...others } = metadata.annotations ?? {};
   const annotations = { ...others, [lastAppliedAnnotation]: text };

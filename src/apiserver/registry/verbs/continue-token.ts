@@ -1,8 +1,8 @@
-/** Where a list that was cut short goes on: the revision it is read at, and the key to start from. Opaque to clients. */
+/** The continue token of a list: the revision it is read at, and the next key. Opaque to clients. */
 import { statusErrors } from '../../../api/status.ts';
 
 export interface Position {
-  /** -1: at whatever revision is current, since the one that the list began at is gone. */
+  /** -1: the current one, since the revision at which the list began is compacted. */
   readonly revision: number;
   readonly key: string;
 }
@@ -21,7 +21,7 @@ export function decodeContinue(token: string, prefix: string): Position {
     throw invalidToken('continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)');
   }
   if (typeof start !== 'string' || start === '') throw invalidToken('continue key is not valid: encoded start key empty (version meta.k8s.io/v1)');
-  // Whatever it says, it stays below the prefix: no path out of it, and no other order of keys.
+  // The key must lie below the prefix: '..' and empty segments are refused.
   const path = start.startsWith('/') ? start.slice(1) : start;
   if (path.split('/').some((part) => part === '' || part === '.' || part === '..')) throw invalidToken(`continue key is not valid: ${start}`);
   return { revision: rv < 0 ? -1 : rv, key: prefix + path };

@@ -13,7 +13,7 @@ import { trackManagedFields } from '../field-manager.ts';
 import { type TransactionDraft, type PreparedWrite, write } from '../../objects/transaction.ts';
 import { validate } from '../validation.ts';
 
-/** Names are made up again when they are taken: with 8 tries a million objects may share a prefix. */
+/** Attempts at a generated name: with 8 a million objects may share a generateName. */
 const MAX_GENERATED_NAMES = 8;
 
 export async function create(registry: Registry, call: Call): Promise<ApiResponse> {
@@ -31,7 +31,7 @@ export async function create(registry: Registry, call: Call): Promise<ApiRespons
   let unused: KubeObject | undefined = first;
   let taken = 0;
   const stored = await write(targetOf(registry, call, given), async (draft) => {
-    // An attempt that lost a race has changed its object: the next one starts from the body again.
+    // A failed attempt has changed its object: the next one decodes the body again.
     const object = unused ?? read();
     unused = undefined;
     const prepared = await prepareCreate(registry, call, { object, options, draft, mayRename: () => given === '' && ++taken < MAX_GENERATED_NAMES });
@@ -41,7 +41,7 @@ export async function create(registry: Registry, call: Call): Promise<ApiRespons
   return { type: 'object', code: 201, kind: route.resource.kind, stored, warnings: [...warnings] };
 }
 
-/** The last thing that Kubernetes looks at, and answers with 500 and no reason: clients know it by its words. */
+/** Kubernetes checks this last, and answers with 500 and no reason: clients recognize the message. */
 function refuseVersion(given = ''): void {
   if (!/^0*[1-9]\d*$/.test(given)) return;
   throw new ApiError(500, '', 'resourceVersion should not be set on objects to be created');
@@ -51,13 +51,13 @@ export interface Creation {
   readonly object: KubeObject;
   readonly options: WriteOptions;
   readonly draft: TransactionDraft;
-  /** Its managedFields are what they are to be. */
+  /** Its managedFields are set already. */
   readonly tracked?: boolean;
-  /** Asked when the name turns out to be taken: whether to make up another one. */
+  /** Whether to generate another name if this one exists. */
   readonly mayRename: () => boolean;
 }
 
-/** Everything between a decoded object and the transaction that creates it. */
+/** From a decoded object to the transaction that creates it. */
 export async function prepareCreate(registry: Registry, call: Call, creation: Creation): Promise<PreparedWrite<ObjectRevision>> {
   const { resource } = call.route;
   const { draft, options } = creation;

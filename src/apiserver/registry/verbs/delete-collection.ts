@@ -6,10 +6,10 @@ import { selectObjects } from './list.ts';
 import { type DeleteOptions, parseListOptions } from '../../objects/options.ts';
 import type { Call, Registry } from '../registry.ts';
 
-/** Objects that are deleted at the same time: their writes commit together. */
+/** Objects that are deleted concurrently: the store commits their writes together. */
 const AT_ONCE = 64;
 
-/** Deletes what a list would show, and answers with it. Not atomic: an error leaves those deleted that were first. */
+/** Deletes the objects of a list, and answers with it. Not atomic: after an error some of them are deleted. */
 export async function deleteCollection(registry: Registry, call: Call): Promise<ApiResponse> {
   const { query } = call.request;
   const listOptions = parseListOptions(query, false);
@@ -22,13 +22,13 @@ export async function deleteCollection(registry: Registry, call: Call): Promise<
   return { type: 'list', kind: call.route.resource.kind, items, metadata, warnings: [...call.warnings] };
 }
 
-/** An object that somebody else has deleted meanwhile is as gone as it should be. */
+/** An object that another request has deleted meanwhile is no error. */
 async function deleteListed(
   registry: Registry,
   call: Call,
   { item, options }: { readonly item: ObjectRevision; readonly options: DeleteOptions },
 ): Promise<void> {
-  const { name = '', namespace = '' } = item.object.metadata;
+  const { name, namespace = '' } = item.object.metadata;
   try {
     await deleteOne(registry, { ...call, route: { ...call.route, name, namespace } }, options);
   } catch (error) {

@@ -10,7 +10,7 @@ export function decodeDeleteOptions({ request, route }: Call): DeleteOptions {
   const { body, query } = request;
   if (body.type === 'none' || (body.type === 'bytes' && body.bytes.length === 0)) return checkDeleteOptions(deleteOptionsOfQuery(query));
   const { group, version } = route.resource.kind;
-  // Clients send these options under the version of whatever they delete, or under that of all metadata.
+  // Clients send DeleteOptions in the object's group and version, in v1, or in meta.k8s.io/v1.
   const accepted = [optionsOf('', 'v1'), optionsOf(group, version), optionsOf('meta.k8s.io', 'v1')];
   return checkDeleteOptions(decodeAsAny(body, accepted, { fieldValidation: 'Ignore', warnings: new Set() }));
 }

@@ -3,6 +3,7 @@ import type { Kind } from '../../../api/kind.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import { cloneObject } from '../../../api/schema/index.ts';
 import { type Status, statusErrors } from '../../../api/status.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { Entry } from '../../../store/contract.ts';
 import type { ApiResponse, ObjectRevision } from '../../api.ts';
 import { decodeDeleteOptions } from './delete-options.ts';
@@ -27,9 +28,9 @@ export function warnOfOrphans({ route, warnings }: Call, { propagationPolicy, or
 }
 
 const ORPHANS_WARNING =
-  'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning';
+  'child pods are preserved by default request jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning';
 
-/** What became of an object that was to be deleted: it is gone, or it stays until somebody has finished with it. */
+/** The object is gone, or it stays until its finalizers are removed or its grace period has ended. */
 export interface DeletionResult {
   readonly gone: boolean;
   readonly stored: ObjectRevision;
@@ -92,13 +93,13 @@ async function prepareDeletion(registry: Registry, call: Call, { options, draft 
   return recordDeletion(call, { draft, entry, key, next, dryRun: options.dryRun });
 }
 
-/** What a deletion makes of an object. */
+/** What a deletion does to an object. */
 export type DeletionOutcome =
-  /** Somebody is deleting it already and will finish. */
+  /** It is being deleted already. */
   | { readonly type: 'unchanged' }
-  /** It stays until its finalizers or its grace period are through. */
+  /** It stays until its finalizers are removed or its grace period has ended. */
   | { readonly type: 'kept'; readonly object: KubeObject }
-  /** It goes now; `object`: its last words. */
+  /** It is removed now; `object`: its last state. */
   | { readonly type: 'gone'; readonly object: KubeObject };
 
 export interface DeletionRecord {
@@ -134,50 +135,50 @@ const committing = (before: Entry, answer: (committed: CommittedWrite) => Deleti
   },
 });
 
-export function checkPreconditions(kind: Kind, { metadata }: KubeObject, { preconditions }: DeleteOptions): void {
+export function checkPreconditions(kind: Kind, { metadata }: Stored, { preconditions }: DeleteOptions): void {
   const { uid, resourceVersion } = preconditions;
-  const name = metadata.name ?? '';
+  const { name } = metadata;
   const ofNamespace = isNamespace(kind);
   // Kubernetes names the kind where other messages name the resource.
   const subject = ofNamespace ? kind : { ...kind, plural: kind.kind };
   if (uid !== undefined && uid !== metadata.uid) {
     const why = ofNamespace
-      ? `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid ?? ''}`
-      : `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid ?? ''}). The object might have been deleted and then recreated`;
+      ? `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`
+      : `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`;
     throw statusErrors.conflict(subject, name, why);
   }
   if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
     const why = ofNamespace
-      ? `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${metadata.resourceVersion ?? ''}`
-      : `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion ?? ''}). The object might have been modified`;
+      ? `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${metadata.resourceVersion}`
+      : `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`;
     throw statusErrors.conflict(subject, name, why);
   }
 }
 
 const isNamespace = (kind: Kind): boolean => kind.group === '' && kind.kind === 'Namespace';
 
-interface When {
+interface DeletionRequest {
   readonly options: DeleteOptions;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
 
-/** Pure: what deleting an object makes of it. */
-export function afterDelete(kind: Kind, old: KubeObject, when: When): DeletionOutcome {
+/** Pure: what a deletion does to an object. */
+export function afterDelete(kind: Kind, old: KubeObject, request: DeletionRequest): DeletionOutcome {
   if (kind.beginDeletion !== undefined && old.metadata.deletionTimestamp === undefined) {
     const begun = cloneObject(old);
-    begun.metadata.deletionTimestamp = timestamp(when.now);
+    begun.metadata.deletionTimestamp = timestamp(request.now);
     kind.beginDeletion(begun, begun.metadata.deletionTimestamp);
     return { type: 'kept', object: begun };
   }
-  const grace = graceOf(kind, old, when);
+  const grace = graceOf(kind, old, request);
   if (grace.type === 'pending') return { type: 'unchanged' };
-  const finalizers = finalizersAfter(kind, old.metadata.finalizers ?? [], when.options);
+  const finalizers = finalizersAfter(kind, old.metadata.finalizers ?? [], request.options);
   const object = cloneObject(old);
   setFinalizers(object, finalizers);
   if (grace.type === 'none') {
     if (finalizers.length === 0) return { type: 'gone', object };
-    markDeleting(object, when.now);
+    markDeleting(object, request.now);
     return { type: 'kept', object };
   }
   const { metadata } = object;
@@ -199,13 +200,13 @@ function markDeleting({ metadata }: KubeObject, now: number): void {
 }
 
 type Grace =
-  /** The kind knows no grace, or it is used up. */
+  /** The kind has no graceful deletion, or the grace period has ended. */
   | { readonly type: 'none' }
-  /** It was granted before, and the request does not shorten it. */
+  /** A grace period is running, and the request does not shorten it. */
   | { readonly type: 'pending' }
   | { readonly type: 'granted'; readonly seconds: number; readonly deletionTimestamp: string };
 
-function graceOf(kind: Kind, { ...old }: KubeObject, { options, now }: When): Grace {
+function graceOf(kind: Kind, { ...old }: KubeObject, { options, now }: DeletionRequest): Grace {
   if (kind.gracePeriod === undefined) return { type: 'none' };
   const requested = options.gracePeriodSeconds === undefined || options.gracePeriodSeconds >= 0 ? options.gracePeriodSeconds : 1;
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = old.metadata;
@@ -218,13 +219,13 @@ function graceOf(kind: Kind, { ...old }: KubeObject, { options, now }: When): Gr
   return shortened(Date.parse(deletionTimestamp) - deletionGracePeriodSeconds * 1000 + requested * 1000, requested, now);
 }
 
-/** A grace period that would have ended already ends now; somebody else still has to confirm, unless none was asked for. */
+/** A grace period that would have ended already ends now. The kubelet still confirms the end, unless 0 seconds were requested. */
 function shortened(end: number, requested: number, now: number): Grace {
   if (end >= now) return { type: 'granted', seconds: requested, deletionTimestamp: timestamp(end) };
   return { type: 'granted', seconds: requested === 0 ? 0 : 1, deletionTimestamp: timestamp(now) };
 }
 
-/** A namespace is not deleted but emptied: it stays until whoever empties it has removed the last of `spec.finalizers`. */
+/** A deleted namespace is Terminating until the namespace controller has deleted its content and cleared `spec.finalizers`. */
 function afterNamespaceDelete(old: Namespace, options: DeleteOptions, { world, resources }: Registry): DeletionOutcome {
   if (old.metadata.deletionTimestamp !== undefined) {
     if ((old.spec.finalizers ?? []).length > 0) return { type: 'unchanged' };

@@ -1,4 +1,4 @@
-/** Rules of deletion that differ by kind, and those of propagation that do not. All pure. */
+/** Deletion rules by kind, and propagation policies. Pure. */
 import type { Kind } from '../../../api/kind.ts';
 import type { DeleteOptions } from '../../objects/options.ts';
 
@@ -7,7 +7,7 @@ const FOREGROUND = 'foregroundDeletion';
 
 const resourceOf = (kind: Kind): string => (kind.group === '' ? kind.plural : `${kind.plural}.${kind.group}`);
 
-/** Most deletions answer with a Status; these with the object that is no more. */
+/** Most deletions answer with a Status; these with the removed object. */
 const answeredWithObject: ReadonlySet<string> = new Set([
   'namespaces',
   'persistentvolumeclaims',
@@ -26,13 +26,13 @@ const answeredWithObject: ReadonlySet<string> = new Set([
 
 export const returnsRemovedObject = (kind: Kind): boolean => answeredWithObject.has(resourceOf(kind));
 
-/** Old clients delete a Job and expect its pods to stay. */
+/** batch/v1 Jobs orphan their pods unless the client sets a policy: old clients expect that. */
 export const orphansByDefault = (kind: Kind): boolean => resourceOf(kind) === 'jobs.batch';
 
-/** Nothing depends on an event, so no garbage collector would ever clear its finalizers. */
+/** Events have no dependents: the garbage collector would never clear a finalizer of theirs. */
 const isNeverOwner = (kind: Kind): boolean => kind.storage.resource === 'events';
 
-/** The finalizers of an object that is being deleted: what happens to its dependents decides whether the garbage collector must act first. */
+/** The finalizers of a deleted object: with `orphan` or `foregroundDeletion` the garbage collector acts before the object goes. */
 export function finalizersAfter(kind: Kind, old: readonly string[], options: DeleteOptions): readonly string[] {
   const orphan = wantsOrphans(kind, old, options);
   const foreground = wantsForeground(kind, old, options);
@@ -55,7 +55,7 @@ function wantsForeground(kind: Kind, old: readonly string[], options: DeleteOpti
   return old.find((finalizer) => finalizer === ORPHAN || finalizer === FOREGROUND) === FOREGROUND;
 }
 
-/** Namespaces have rules of their own: `orphanDependents: false` means foreground. */
+/** For namespaces `orphanDependents: false` means foreground. */
 export function namespaceFinalizersAfter(old: readonly string[], options: DeleteOptions): readonly string[] {
   const { orphanDependents: orphans, propagationPolicy: policy } = options;
   const orphan = orphans ?? (policy === undefined ? old.includes(ORPHAN) : policy === 'Orphan');

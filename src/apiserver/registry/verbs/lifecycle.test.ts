@@ -137,7 +137,7 @@ describe('fencing', () => {
       expect((await writeAs(api, first, 'a')).code).toBe(409);
       const second = await acquire(api, 'one');
       await api.send('DELETE', `${leases}/leader`);
-      expect((await writeAs(api, second, 'a')).body.message).toContain('nobody holds the lease');
+      expect((await writeAs(api, second, 'a')).body.message).toContain('the lease has no holder');
       expect((await writeAs(api, 999, 'a')).code).toBe(409);
     }),
   );

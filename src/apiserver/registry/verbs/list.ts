@@ -11,7 +11,7 @@ import { checkFields, type Selection, selectionOf } from '../../objects/selectio
 import { revisionOf } from '../../objects/object-revision.ts';
 import { storeFailure } from '../../objects/transaction.ts';
 
-/** The largest page that is read at once while looking for objects that a selector takes. */
+/** The largest page that is read at once while a selector filters. */
 const MAX_PAGE = 10_000;
 
 export async function list(registry: Registry, call: Call, options: ListOptions): Promise<ApiResponse> {
@@ -20,7 +20,7 @@ export async function list(registry: Registry, call: Call, options: ListOptions)
   return { type: 'list', kind, items, metadata, warnings: [...call.warnings] };
 }
 
-/** What a list reads: keys, a revision, and how the answer can go on. */
+/** The keys and the revision that a list reads. */
 interface ListPlan {
   readonly prefix: string;
   readonly from: string;
@@ -47,7 +47,7 @@ async function planList(registry: Registry, call: Call, options: ListOptions): P
   checkFields(resource.kind, options.fieldSelector);
   const selection = selectionOf(resource.kind, options);
   const prefix = prefixOf(resource, call.route.namespace);
-  // Version "0" is what old clients ask for when they want everything at once: Kubernetes has never given them pages.
+  // Kubernetes ignores the limit at version "0", which old clients use to get the whole list from the watch cache.
   const limit = options.resourceVersion === '0' ? 0 : options.limit;
   const common = { prefix, limit, selection };
   if (options.continue !== '') {
@@ -62,7 +62,7 @@ async function planList(registry: Registry, call: Call, options: ListOptions): P
   return { ...common, ...keysOf(call, options, prefix), revision, continued: false };
 }
 
-/** A list that can only hold one object, or those of one namespace, reads no others. */
+/** A field selector for a name or a namespace narrows the range of keys. */
 function keysOf(call: Call, { fieldSelector }: ListOptions, prefix: string): { from: string; to: string } {
   const { resource } = call.route;
   const { kind } = resource;
@@ -79,7 +79,7 @@ function keysOf(call: Call, { fieldSelector }: ListOptions, prefix: string): { f
 
 async function startRevision(registry: Registry, options: ListOptions): Promise<number | undefined> {
   const revision = parseRevision(options.resourceVersion);
-  // A page of a list at a given version has always meant exactly that version.
+  // A page of a list at a given version without a match means Exact, for old clients.
   const exact = options.resourceVersionMatch === 'Exact' || (options.resourceVersionMatch === '' && options.limit > 0 && revision > 0);
   await waitForRevision(registry, revision);
   return exact ? revision : undefined;
@@ -98,7 +98,7 @@ async function readAll(registry: Registry, call: Call, plan: ListPlan): Promise<
   return { items, metadata: { resourceVersion: String(revision) } };
 }
 
-/** Reads on, in growing pages, until enough objects match or there are no more; all at the revision of the first page. */
+/** Reads growing pages at one revision until enough objects match or none are left. */
 async function readPage(registry: Registry, call: Call, plan: ListPlan): Promise<Listed> {
   const { resource } = call.route;
   const { limit, selection } = plan;
@@ -130,7 +130,7 @@ interface Taking {
   readonly stored: (entry: Entry) => ObjectRevision;
 }
 
-/** @returns how many entries were looked at before the limit was reached */
+/** @returns how many entries were read before the limit was reached */
 function takeMatching(entries: readonly Entry[], { limit, selection, items, stored }: Taking): number {
   let used = 0;
   for (const entry of entries) {
@@ -159,7 +159,7 @@ async function readRange({ store }: Registry, plan: ListPlan, range: Range): Pro
   }
 }
 
-/** A list that was begun may be finished at the current revision; the token for that comes with the refusal. */
+/** The 410 carries a token with which the client may finish the list at the current revision. */
 function expired(plan: ListPlan, range: Range): Error {
   if (!plan.continued) return statusErrors.expired('The resourceVersion for the provided list is too old.');
   return new ExpiredListError(encodeContinue({ revision: -1, key: range.from }, plan.prefix));

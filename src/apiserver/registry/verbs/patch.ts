@@ -9,7 +9,7 @@ import { parseWriteOptions, type WriteOptions } from '../../objects/options.ts';
 import type { Call, Registry } from '../registry.ts';
 import { updateObject, updateResponse, type Part } from './update.ts';
 
-/** Changes an object by a patch; tried again on the newest version if somebody else was faster, unless the patch names a version. */
+/** Changes an object by a patch. After a conflict it is applied again to the newest version, unless the patch has a resourceVersion. */
 export async function patch(registry: Registry, call: Call, part: Part): Promise<ApiResponse> {
   if (isApply(call)) return applyPatch(registry, call, part);
   const { resource, namespace, name } = call.route;
@@ -28,7 +28,7 @@ export async function patch(registry: Registry, call: Call, part: Part): Promise
 
 export interface RequestedPatch {
   readonly options: WriteOptions;
-  /** What the patch makes of an object: a new one, decoded, without defaults. @throws ApiError */
+  /** The object after the patch: a new one, decoded, without defaults. @throws ApiError */
   readonly apply: <T extends KubeObject>(current: T) => T;
 }
 
@@ -38,7 +38,7 @@ const noBytes = new Uint8Array(0);
 export function patchOf({ request, warnings }: Call, kind: Pick<Kind, 'group' | 'version' | 'kind' | 'type' | 'custom'>): RequestedPatch {
   const { body, query } = request;
   const contentType = body.type === 'none' ? '' : body.contentType;
-  // First of all: whoever asks for a type that there is not is to hear of that, not of options that go with it.
+  // As in Kubernetes, an unsupported content type is reported before wrong options.
   requirePatchType(contentType);
   const options = parseWriteOptions(query, 'PatchOptions');
   const given =

@@ -24,19 +24,19 @@ import { validate } from '../validation.ts';
  */
 export type Part = 'object' | 'status' | 'approval' | 'finalize' | SpecPart;
 
-/** A change of an object, whatever it came as. */
+/** An update of an object by PUT, patch or apply. */
 export interface ObjectUpdate {
   readonly part: Part;
   readonly options: WriteOptions;
-  /** The object as the client wants it, newly made on every call. `current` is frozen; undefined: there is none. @throws ApiError */
+  /** The object as the client wants it, a new one on every call. `current` is frozen; undefined: it does not exist. @throws ApiError */
   desired(current: KubeObject | undefined): KubeObject;
-  /** PUT: the object must (still) be this one. */
+  /** PUT: the object must have this uid. */
   readonly uid?: string | undefined;
   /** An absent object is created. */
   readonly createsAbsent: boolean;
-  /** Who owns which field is part of what is desired (apply); otherwise it is found out by comparing. */
+  /** The desired object has its managedFields (apply); otherwise they follow from a comparison. */
   readonly tracked?: boolean;
-  /** A write of the object's status that follows in the same transaction, admitted and validated for itself. `changed` is what this change makes of the object. */
+  /** A write of the status in the same transaction, admitted and validated on its own. `changed`: the object after this update. */
   readonly thenStatus?: (changed: KubeObject) => KubeObject;
 }
 
@@ -68,7 +68,7 @@ export interface UpdateResult {
   readonly created: boolean;
 }
 
-/** Changes an object: reads it, makes it what the client wants, and writes that unless somebody else was faster. */
+/** Reads an object, changes it as the client wants, and writes it; after a conflict it starts again. */
 export async function updateObject(registry: Registry, call: Call, change: ObjectUpdate): Promise<UpdateResult> {
   return write(targetOf(registry, call), (draft) => prepareObjectUpdate(registry, call, { change, draft }));
 }
@@ -88,13 +88,13 @@ export async function prepareObjectUpdate(registry: Registry, call: Call, attemp
   const key = keyOf(resource, namespace, name);
   const entry = await draft.read(key);
   if (entry === undefined && !change.createsAbsent) throw statusErrors.notFound(resource.kind, name);
-  const uid = entry === undefined ? '' : (revisionOf(resource, entry).object.metadata.uid ?? '');
+  const uid = entry === undefined ? '' : revisionOf(resource, entry).object.metadata.uid;
   const expected = change.uid ?? uid;
   if (expected !== '' && expected !== uid) throw preconditionFailed(resource, key, `UID in precondition: ${expected}, UID in object meta: ${uid}`);
   return entry === undefined ? prepareAbsent(registry, call, attempt) : prepareUpdate(registry, call, { ...attempt, entry, key });
 }
 
-/** The text is the one of Kubernetes' storage layer, which clients get to see. */
+/** The text of Kubernetes' storage layer, which clients see. */
 export function preconditionFailed(resource: Resource, key: string, why: string): ApiError {
   const text = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ${why}`;
   return statusErrors.conflict(resource.kind, key.slice(key.lastIndexOf('/') + 1), text);
@@ -107,11 +107,11 @@ async function prepareAbsent(registry: Registry, call: Call, { change, draft }: 
   const { options, tracked = false } = change;
   const prepared = await prepareCreate(registry, call, { object, options, draft, tracked, mayRename: () => false });
   if (prepared.type === 'answer') return { type: 'answer', answer: { stored: prepared.answer, created: true } };
-  // Somebody else may have created it meanwhile: then it is an update, so there is no `conflict`.
+  // Another request may have created it meanwhile: then this is an update, so there is no `conflict`.
   return { type: 'commit', answer: (committed) => ({ stored: prepared.answer(committed), created: true }) };
 }
 
-/** Whoever may change an object may not therefore make it. @throws ApiError 403 */
+/** The right to update an object does not include the right to create it. @throws ApiError 403 */
 async function requireCreation({ authorizer }: Registry, call: Call): Promise<void> {
   if (authorizer !== undefined) await requireAuthorization(authorizer, call, { verb: 'create', subresource: call.route.subresource });
 }
@@ -163,7 +163,7 @@ interface Admission extends Update {
   readonly old: KubeObject;
 }
 
-/** @returns the object, as it may be stored */
+/** @returns the object to store */
 async function admitUpdate(registry: Registry, call: Call, admitted: Admission): Promise<KubeObject> {
   const { resource, namespace, name } = call.route;
   const { kind } = resource;
@@ -201,21 +201,21 @@ async function admitUpdate(registry: Registry, call: Call, admitted: Admission):
 
 const isSpecPart = (part: Part): part is SpecPart => part === 'ephemeralcontainers' || part === 'resize';
 
-/** Optimistic concurrency: a client that names a version must have seen the newest one. */
+/** Optimistic concurrency: a given resourceVersion must be the newest one. */
 function checkVersion(kind: Kind, { metadata }: KubeObject, current: number): void {
   const given = versionOf(metadata.resourceVersion ?? '');
   if (given === current) return;
   const name = metadata.name ?? '';
   if (given !== 0) throw statusErrors.conflict(kind, name, 'the object has been modified; please apply your changes to the latest version and try again');
   if (!kind.unconditionalUpdate) {
-    // Kubernetes names the resource in the place of the kind here, and shows the missing version as Go prints an unsigned zero.
+    // Kubernetes names the resource instead of the kind here, and prints the missing version as Go's unsigned zero.
     const error = invalid('metadata.resourceVersion', omittedValue, '0x0: must be specified for an update');
     throw statusErrors.invalid({ group: kind.group, kind: kind.plural }, name, [error]);
   }
   metadata.resourceVersion = String(current);
 }
 
-/** What is no number, Kubernetes answers with 500 and Go's words, unlike the same in a query. */
+/** Kubernetes answers a version that is not a number with 500 and Go's words, unlike in a query. */
 function versionOf(text: string): number {
   if (text === '') return 0;
   if (!/^\d+$/.test(text)) throw new ApiError(500, '', `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`);
@@ -232,7 +232,7 @@ interface Preparation {
   readonly now: number;
 }
 
-/** Takes the parts that a request does not write from the old object. */
+/** Restores the parts that the request does not write from the old object. */
 function prepare(part: Part, kind: Kind, { object, old, now }: Preparation): void {
   const target = object as KubeObject & Record<string, unknown>;
   const source = old as KubeObject & Record<string, unknown>;
@@ -259,16 +259,16 @@ function take(target: Record<string, unknown>, source: Readonly<Record<string, u
   else delete target[key];
 }
 
-/** An object that is being deleted is gone with its last finalizer, in the same step. */
+/** The update that removes the last finalizer of a deleted object also removes the object. */
 function isFinished(kind: Kind, object: KubeObject, old: KubeObject): boolean {
   if ((object.metadata.finalizers ?? []).length > 0 || old.metadata.deletionTimestamp === undefined) return false;
   if (kind.group === '' && kind.kind === 'Namespace' && ((object as Namespace).spec.finalizers ?? []).length > 0) return false;
   return (old.metadata.deletionGracePeriodSeconds ?? 0) === 0;
 }
 
-/** A write that changes nothing is none: the object keeps its resourceVersion, and no watcher hears of it. */
+/** An update without changes writes nothing: the object keeps its resourceVersion, and watchers get no event. */
 export function changesNothing(resource: Resource, encoded: EncodedObject, entry: Entry): boolean {
   if (encoded.bytes.length !== entry.value.length || entry.stale === true) return false;
-  // Equally long but different: perhaps only in the order of keys.
+  // Equally long but different: perhaps only the order of keys differs.
   return Buffer.compare(encoded.bytes, entry.value) === 0 || equalsRevision(encoded, revisionOf(resource.base, entry));
 }

@@ -7,7 +7,7 @@ import { orderedPlugins } from '../../admission/plugin-order.ts';
 import { defaultServiceNetwork } from '../../admission/plugins/service-allocation.ts';
 import { updateTogether, type UpdateCall } from './update-together.ts';
 import { KeyLocks } from '../../objects/locks.ts';
-import { ListCache } from '../verbs/list-cache.ts';
+import { ListCache } from '../../objects/list-cache.ts';
 import type { Registry } from '../registry.ts';
 import { Resources } from '../../objects/resources.ts';
 import { Router } from '../route.ts';

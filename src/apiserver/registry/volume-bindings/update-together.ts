@@ -10,8 +10,8 @@ export interface UpdateCall {
 }
 
 /**
- * Several changes in one transaction: all of them happen, at one revision, or none does. Each is admitted and validated
- * like any write. If somebody else writes one of the objects meanwhile, all are prepared again.
+ * Several updates in one transaction: all of them happen, at one revision, or none does. Each is admitted and validated
+ * like any write. If another request writes one of the objects meanwhile, all are prepared again.
  */
 export async function updateTogether(registry: Registry, several: readonly UpdateCall[]): Promise<readonly UpdateResult[]> {
   const [first] = several;
@@ -25,7 +25,7 @@ export async function updateTogether(registry: Registry, several: readonly Updat
   });
 }
 
-/** The second change of an object would not see the first. */
+/** A second update of one object would not see the first. */
 function refuseRepeats(several: readonly UpdateCall[]): void {
   const seen = new Set<string>();
   for (const { call } of several) {

@@ -1,8 +1,8 @@
 /**
- * `POST /apis/mooring.dev/v1/volumebindings` (docs/EXTENSIONS.md): a volume and a claim get each other in one transaction.
+ * `POST /apis/mooring.dev/v1/volumebindings` (docs/EXTENSIONS.md): binds a PV and a PVC in one transaction.
  *
- * Kubernetes' protocol takes four writes: the volume's spec, its status, the claim's spec, its status. This is those four,
- * each authorised, admitted and validated as if it came alone, but at one revision: whoever reads or watches sees the pair
+ * Kubernetes' protocol takes four writes: the PV's spec, its status, the PVC's spec, its status. These are the same four,
+ * each authorized, admitted and validated as if it came alone, but at one revision: a reader or watcher sees the pair
  * before or after, never between.
  */
 import { type FieldError, invalid, notOneOf, required } from '../../../api/field-error.ts';
@@ -64,7 +64,7 @@ interface Reading {
   readonly warnings: Set<string>;
 }
 
-/** Newly made on every call: writing changes it. @throws ApiError 400, 415 */
+/** A new object on every call: a write changes it. @throws ApiError 400, 415 */
 function readBinding({ body }: ApiRequest, { kinds, options, warnings }: Reading): VolumeBinding {
   const binding = decodeBody(body, bindingType, { fieldValidation: options.fieldValidation, warnings });
   complete(binding.volume, kinds.volume, 'volume');
@@ -73,7 +73,7 @@ function readBinding({ body }: ApiRequest, { kinds, options, warnings }: Reading
   return binding;
 }
 
-/** An object inside the binding need not say what it is, but must not be anything else. */
+/** An object inside the VolumeBinding need not have kind and apiVersion, but must not have others. */
 function complete(object: KubeObject, { kind, apiVersion: version }: Resource, field: 'volume' | 'claim'): void {
   const given = `${object.apiVersion ?? version} ${object.kind ?? kind.kind}`;
   if (given !== `${version} ${kind.kind}`) throw statusErrors.badRequest(`the ${field} of a VolumeBinding must be a ${version} ${kind.kind}, not a ${given}`);
@@ -83,7 +83,7 @@ function complete(object: KubeObject, { kind, apiVersion: version }: Resource, f
   kind.defaults?.(object);
 }
 
-/** Half a binding is none: both must say that they have each other. @throws ApiError 422 */
+/** The PV and the PVC must refer to each other. @throws ApiError 422 */
 function checkBinding({ volume, claim }: VolumeBinding): void {
   const errors: FieldError[] = [
     ...missing(volume.metadata.name, 'volume.metadata.name'),
@@ -115,7 +115,7 @@ interface Writes extends Reading {
   readonly read: () => VolumeBinding;
 }
 
-/** Of each object first all but the status, then the status, as a client of Kubernetes would send them one after the other. */
+/** Of each object first all but the status, then the status, as a client of Kubernetes would send them. */
 function twoChanges({ kinds, request, options, warnings, given, read }: Writes): readonly UpdateCall[] {
   return (['volume', 'claim'] as const).map((half) => {
     const { namespace = '', name = '', uid } = given[half].metadata;
@@ -132,7 +132,7 @@ function twoChanges({ kinds, request, options, warnings, given, read }: Writes):
         desired: () => {
           latest = unused ?? read()[half];
           unused = undefined;
-          // A shallow copy, since the write of the object puts the status that is stored in the place of the one that is wanted.
+          // A shallow copy, since the update of the object replaces the wanted status by the stored one.
           return { ...latest };
         },
         thenStatus: (changed) => Object.assign({ ...changed, metadata: cloneObject(changed.metadata) }, { status: latest.status }),

@@ -1,6 +1,7 @@
 import type { Pod } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
-import { type Controller, type Decision, type Outcome, Trigger } from '../../../client/controller/loop.ts';
+import { type Controller, type Outcome, Trigger } from '../../../client/controller/loop.ts';
+import type { Decision } from '../../../client/decision.ts';
 import type { EventRecorder } from '../../../client/events/event-recorder.ts';
 import { type Change, keyOf } from '../../../client/informers/cache.ts';
 import { hasEnded } from '../../../storage/volumes/pods.ts';

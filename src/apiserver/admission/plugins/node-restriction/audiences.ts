@@ -3,7 +3,7 @@ import { csiSourceOf, csiSourceOfInline } from '../../../../api/volumes/csi-tran
 import type { Resources } from '../../../objects/resources.ts';
 import type { ClusterReader } from '../../../objects/cluster-reader.ts';
 
-/** For whom a pod's volumes ask for tokens: projected ones themselves, others by way of their drivers. */
+/** The token audiences of a pod's volumes: of projected volumes, and of CSIDrivers' tokenRequests. */
 export class PodAudiences {
   readonly #resources: Resources;
   readonly #reader: ClusterReader;

@@ -3,7 +3,7 @@ import { podConfigMaps, podSecrets } from '../../../authorization/node/pod-refer
 
 const named = (names: readonly (string | undefined)[]): boolean => names.some((name) => (name ?? '') !== '');
 
-/** What of the API a pod refers to, if anything: the first of it (v1.36: pkg/api/pod, HasAPIObjectReference). */
+/** The first API object that a pod references, if any (v1.36: pkg/api/pod, HasAPIObjectReference). */
 export function apiReference(pod: Pod): string | undefined {
   const { spec } = pod;
   if ((spec.serviceAccountName ?? '') !== '') return 'serviceaccounts';

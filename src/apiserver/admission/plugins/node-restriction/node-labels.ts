@@ -1,4 +1,4 @@
-/** Which labels a node may give itself (v1.36: staging/src/k8s.io/kubelet/pkg/apis/well_known_labels.go). */
+/** The labels that a kubelet may set on its Node (v1.36: staging/src/k8s.io/kubelet/pkg/apis/well_known_labels.go). */
 const ownLabels: ReadonlySet<string> = new Set([
   'kubernetes.io/hostname',
   'topology.kubernetes.io/zone',
@@ -18,7 +18,7 @@ const RESTRICTION = 'node-restriction.kubernetes.io';
 
 type Labels = Readonly<Record<string, string>> | undefined;
 
-/** The labels that differ and that a node may not change, sorted: by them it could draw pods to itself that are meant for others. */
+/** The changed labels that a kubelet may not change, sorted: with them it could attract pods of other nodes. */
 export function forbiddenLabels(labels: Labels = {}, old: Labels = {}): readonly string[] {
   const changed = [...new Set([...Object.keys(labels), ...Object.keys(old)])].filter((key) => labels[key] !== old[key]);
   return changed.filter(isForbidden).sort();

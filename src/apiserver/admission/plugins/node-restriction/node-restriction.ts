@@ -1,9 +1,10 @@
-/** What of the things that a node may write at all it may write: its own (v1.36: plugin/pkg/admission/noderestriction). */
+/** A kubelet may write only its own Node and the objects of its own pods (v1.36: plugin/pkg/admission/noderestriction). */
 import type { CertificateSigningRequest, Node, PersistentVolumeClaim, Pod, TokenRequest } from '../../../../api/generated/types.ts';
 import { signers } from '../../../../api/kinds/certificates/signer-name.ts';
 import { statusErrors } from '../../../../api/status.ts';
 import { semanticallyEqual } from '../../../../api/validation/equality.ts';
 import { parseCertificateRequest } from '../../../../api/x509/certificate-request.ts';
+import type { Stored } from '../../../../api/stored.ts';
 import type { Authorizer } from '../../../authorization/authorizer.ts';
 import { nodeOf } from '../../../user.ts';
 import type { Resources } from '../../../objects/resources.ts';
@@ -22,16 +23,16 @@ interface NodeRestrictionContext {
   readonly authorizer: Authorizer | undefined;
 }
 
-/** Says why a node may not do it; undefined: it may. @throws ApiError if what it refers to is not there */
-type Rule = (node: string, request: AdmissionRequest, looks: NodeRestrictionContext) => Promise<string | undefined> | string | undefined;
+/** @returns why the request is forbidden; undefined: it is allowed. @throws ApiError if a referenced object does not exist */
+type Rule = (node: string, request: AdmissionRequest, context: NodeRestrictionContext) => Promise<string | undefined> | string | undefined;
 
 const quoted = JSON.stringify;
 const operationOf = ({ operation }: AdmissionRequest): string => quoted(operation.toUpperCase());
 
-const pods: Rule = (node, request, looks) => {
+const pods: Rule = (node, request, context) => {
   switch (request.operation) {
     case 'create':
-      return mirrorPod(node, request, looks);
+      return mirrorPod(node, request, context);
     case 'delete':
       return (request.object as Pod).spec.nodeName === node ? undefined : `node ${quoted(node)} can only delete pods with spec.nodeName set to itself`;
     case 'update':
@@ -39,7 +40,7 @@ const pods: Rule = (node, request, looks) => {
   }
 };
 
-async function mirrorPod(node: string, request: AdmissionRequest, looks: NodeRestrictionContext): Promise<string | undefined> {
+async function mirrorPod(node: string, request: AdmissionRequest, context: NodeRestrictionContext): Promise<string | undefined> {
   const pod = request.object as Pod;
   const { ownerReferences: owners = [] } = pod.metadata;
   const only = `node ${quoted(node)} can only create`;
@@ -51,8 +52,8 @@ async function mirrorPod(node: string, request: AdmissionRequest, looks: NodeRes
     return `${only} pods with an owner reference set to itself`;
   if (owner.controller !== true) return `${only} pods with a controller owner reference set to itself`;
   if (owner.blockOwnerDeletion === true) return `node ${quoted(node)} must not set blockOwnerDeletion on an owner reference`;
-  const { metadata } = await require<Node>(looks, 'nodes', { namespace: '', name: node });
-  if (owner.uid !== metadata.uid) return `node ${node} UID mismatch: expected ${owner.uid} got ${metadata.uid ?? ''}`;
+  const { metadata } = await require<Node>(context, 'nodes', { namespace: '', name: node });
+  if (owner.uid !== metadata.uid) return `node ${node} UID mismatch: expected ${owner.uid} got ${metadata.uid}`;
   const reference = apiReference(pod);
   return reference === undefined ? undefined : `node ${quoted(node)} can not create pods that reference ${reference}`;
 }
@@ -70,8 +71,8 @@ const podStatus: Rule = (node, request) => {
   return undefined;
 };
 
-const podEviction: Rule = async (node, { namespace, name }, looks) => {
-  const pod = await require<Pod>(looks, 'pods', { namespace, name });
+const podEviction: Rule = async (node, { namespace, name }, context) => {
+  const pod = await require<Pod>(context, 'pods', { namespace, name });
   return pod.spec.nodeName === node ? undefined : `node ${node} can only evict pods with spec.nodeName set to itself`;
 };
 
@@ -102,36 +103,36 @@ const claimStatus: Rule = (node, request) => {
   return same ? undefined : `node ${quoted(node)} is not allowed to update fields other than status.quantity and status.conditions`;
 };
 
-/** A claim without what nodes report about it, and without what changes with every write. */
+/** A PVC without the fields that kubelets report, and without those that every write changes. */
 function unlessReported({ metadata, status, ...rest }: PersistentVolumeClaim): object {
-  const { resourceVersion: _version, managedFields: _fields, ...about } = metadata;
+  const { resourceVersion: _version, managedFields: _fields, ...kept } = metadata;
   const { capacity: _capacity, conditions: _conditions, allocatedResourceStatuses: _statuses, allocatedResources: _resources, ...others } = status;
-  return { ...rest, metadata: about, status: others };
+  return { ...rest, metadata: kept, status: others };
 }
 
-const tokens: Rule = async (node, request, looks) => {
+const tokens: Rule = async (node, request, context) => {
   const { boundObjectRef, audiences } = (request.object as TokenRequest).spec;
   if (boundObjectRef?.apiVersion !== 'v1' || boundObjectRef.kind !== 'Pod' || (boundObjectRef.name ?? '') === '') {
     return 'node requested token not bound to a pod';
   }
   const { name = '', uid = '' } = boundObjectRef;
   if (uid === '') return 'node requested token with a pod binding without a uid';
-  const pod = await require<Pod>(looks, 'pods', { namespace: request.namespace, name });
+  const pod = await require<Pod>(context, 'pods', { namespace: request.namespace, name });
   if (uid !== pod.metadata.uid) {
     return `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`;
   }
   if (pod.spec.nodeName !== node) return 'node requested token bound to a pod scheduled on a different node';
-  return (audiences ?? []).length > 1 ? 'node may only request 0 or 1 audiences' : unknownAudience(request, { pod, audience: audiences?.[0] ?? '', looks });
+  return (audiences ?? []).length > 1 ? 'node may only request 0 or 1 audiences' : unknownAudience(request, { pod, audience: audiences?.[0] ?? '', context });
 };
 
 async function unknownAudience(
   { user, namespace, name }: AdmissionRequest,
-  { pod, audience, looks }: { readonly pod: Pod; readonly audience: string; readonly looks: NodeRestrictionContext },
+  { pod, audience, context }: { readonly pod: Pod; readonly audience: string; readonly context: NodeRestrictionContext },
 ): Promise<string | undefined> {
-  if (await looks.audiences.has(pod, audience)) return undefined;
+  if (await context.audiences.has(pod, audience)) return undefined;
   const verb = 'request-serviceaccounts-token-audience';
-  const asked = { type: 'resource', verb, group: '', version: 'v1', resource: audience, subresource: '', namespace, name } as const;
-  if ((await looks.authorizer?.authorize(user, asked))?.allowed === true) return undefined;
+  const attributes = { type: 'resource', verb, group: '', version: 'v1', resource: audience, subresource: '', namespace, name } as const;
+  if ((await context.authorizer?.authorize(user, attributes))?.allowed === true) return undefined;
   return `audience ${quoted(audience)} not found in pod spec volume, ${user.name} is not authorized to request tokens for this audience`;
 }
 
@@ -153,12 +154,12 @@ const certificateRequests: Rule = (node, { operation, object }) => {
 
 /** @throws ApiError 404 */
 async function require<T extends Pod | Node>(
-  looks: NodeRestrictionContext,
+  context: NodeRestrictionContext,
   plural: string,
   { namespace, name }: { readonly namespace: string; readonly name: string },
-): Promise<T> {
-  const resource = looks.resources.require('v1', plural);
-  const found = await looks.reader.get<T>(resource, namespace, name);
+): Promise<Stored<T>> {
+  const resource = context.resources.require('v1', plural);
+  const found = await context.reader.get<T>(resource, namespace, name);
   if (found === undefined) throw statusErrors.notFound(resource.kind, name);
   return found;
 }
@@ -185,9 +186,9 @@ function ruleFor(group: string, plural: string, subresource: string): Rule | und
   return subresource === '' ? rules.get(name) : (rules.get(`${name}/${subresource}`) ?? rules.get(`${name}/*`));
 }
 
-/** Nodes write what is theirs, and nothing that would give them more. Everybody else is not its business. */
+/** Restricts the requests of kubelets. Requests of other users pass. */
 export function nodeRestriction(resources: Resources, reader: ClusterReader, authorizer: Authorizer | undefined): AdmissionPlugin {
-  const looks: NodeRestrictionContext = { resources, reader, authorizer, audiences: new PodAudiences(resources, reader) };
+  const context: NodeRestrictionContext = { resources, reader, authorizer, audiences: new PodAudiences(resources, reader) };
   return {
     name: 'NodeRestriction',
     handles: (_, { kind }, subresource) => ruleFor(kind.group, kind.plural, subresource) !== undefined,
@@ -196,7 +197,7 @@ export function nodeRestriction(resources: Resources, reader: ClusterReader, aut
       if (node === undefined) return;
       const { kind } = request.resource;
       const rule = ruleFor(kind.group, kind.plural, request.subresource);
-      return rule === undefined ? undefined : check(rule, node, { request, looks });
+      return rule === undefined ? undefined : check(rule, node, { request, context });
     },
   };
 }
@@ -204,8 +205,8 @@ export function nodeRestriction(resources: Resources, reader: ClusterReader, aut
 async function check(
   rule: Rule,
   node: string,
-  { request, looks }: { readonly request: AdmissionRequest; readonly looks: NodeRestrictionContext },
+  { request, context }: { readonly request: AdmissionRequest; readonly context: NodeRestrictionContext },
 ): Promise<void> {
-  const why = node === '' ? `could not determine node from user ${quoted(request.user.name)}` : await rule(node, request, looks);
+  const why = node === '' ? `could not determine node from user ${quoted(request.user.name)}` : await rule(node, request, context);
   if (why !== undefined) throw admissionForbidden(request, why);
 }

@@ -13,7 +13,7 @@ export function evaluatorsOf(resources: Resources): ReadonlyMap<Resource, Evalua
   );
 }
 
-/** Whether such a request can use more than before. */
+/** Whether such a request can increase the usage. */
 export function canUseMore({ kind }: Resource, operation: Operation, subresource: string): boolean {
   if (operation === 'delete') return false;
   if (subresource === '' && operation === 'create') return true;
@@ -31,8 +31,8 @@ export function canUseMore({ kind }: Resource, operation: Operation, subresource
 }
 
 /**
- * Whether this request does, as far as the objects alone can tell: most updates do not, and need not look at any quota.
- * A resize is always looked at: it may have to state what a quota limits.
+ * Whether this request increases the usage. Most updates do not, and then no quota is read.
+ * A resize is always checked: it may lack requests or limits that a quota demands.
  */
 export function usesMore({ object, old, subresource }: AdmissionRequest, evaluator: Evaluator, now: number): boolean {
   if (old === undefined || subresource === 'resize') return true;

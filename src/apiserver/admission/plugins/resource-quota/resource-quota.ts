@@ -14,6 +14,7 @@ import {
   restrict,
   type Usage,
 } from '../../../../api/quota/usage.ts';
+import type { Stored } from '../../../../api/stored.ts';
 import type { Entry, Store } from '../../../../store/contract.ts';
 import type { Clock, World } from '../../../../world/world.ts';
 import type { Resource, Resources } from '../../../objects/resources.ts';
@@ -24,30 +25,30 @@ import { admissionForbidden } from '../../forbidden.ts';
 import { canUseMore, evaluatorsOf, usesMore } from './chargeable.ts';
 
 /**
- * Quotas are kept, not merely watched: what an object uses is added to `status.used` in the transaction that creates the
- * object, so two requests that race for the last of something cannot both get it. Nothing is given back here: a controller
- * measures anew when objects go (`src/controllers/quota`). As long as it has not, a request that seems to exceed a quota
- * is measured itself before it is refused.
+ * The transaction that creates an object also adds its usage to the `status.used` of the ResourceQuota,
+ * so two racing requests cannot both get the last of a resource. Usage is not decremented here: the resource quota controller
+ * (`src/controllers/cluster/resource-quota`) recalculates it after deletions. Until then a request that seems to exceed the quota
+ * makes this plugin recalculate it before the refusal.
  */
 export function resourceQuota(resources: Resources, deps: { readonly store: Store; readonly world: World }): AdmissionPlugin {
-  const keeper = new QuotaAdmission(resources, deps);
+  const quotas = new QuotaAdmission(resources, deps);
   return {
     name: 'ResourceQuota',
-    handles: (operation, resource, subresource) => keeper.evaluators.has(resource) && canUseMore(resource, operation, subresource),
-    validate: (request) => keeper.reserve(request),
+    handles: (operation, resource, subresource) => quotas.evaluators.has(resource) && canUseMore(resource, operation, subresource),
+    validate: (request) => quotas.reserve(request),
   };
 }
 
 interface StoredQuota {
   readonly entry: Entry;
-  readonly quota: ResourceQuota;
-  /** An earlier object of the same draft has taken from it: what is stored is not all that is used. */
+  readonly quota: Stored<ResourceQuota>;
+  /** An earlier object of the same draft has charged it: the stored status is not complete. */
   readonly pending: boolean;
 }
 
 class QuotaAdmission {
   readonly #resources: Resources;
-  #known: { readonly generation: number; readonly evaluators: ReadonlyMap<Resource, Evaluator> } | undefined;
+  #evaluatorsOf: { readonly generation: number; readonly evaluators: ReadonlyMap<Resource, Evaluator> } | undefined;
   readonly #quotas: Resource;
   readonly #reader: ClusterReader;
   readonly #store: Store;
@@ -61,22 +62,22 @@ class QuotaAdmission {
     this.#clock = world.clock;
   }
 
-  /** Of all resources that count, as long as the same are served. */
+  /** The evaluators of the served resources, until these change. */
   get evaluators(): ReadonlyMap<Resource, Evaluator> {
     const { generation } = this.#resources;
-    if (this.#known?.generation !== generation) this.#known = { generation, evaluators: evaluatorsOf(this.#resources) };
-    return this.#known.evaluators;
+    if (this.#evaluatorsOf?.generation !== generation) this.#evaluatorsOf = { generation, evaluators: evaluatorsOf(this.#resources) };
+    return this.#evaluatorsOf.evaluators;
   }
 
-  /** Takes what a request needs from every quota that it counts against. @throws ApiError 403 */
+  /** Charges all quotas that match the request. @throws ApiError 403 */
   async reserve(request: AdmissionRequest): Promise<void> {
     const evaluator = this.evaluators.get(request.resource);
     const now = this.#clock.now();
     if (evaluator === undefined) return;
     const entries = await this.#reader.entries(this.#quotas, request.namespace);
-    // Most namespaces have no quota, which is found out faster than what a request would use.
+    // Most namespaces have no quota, and that check is cheaper than the usage of the request.
     if (entries.length === 0 || !usesMore(request, evaluator, now)) return;
-    // What an object leaves unsaid is refused by any quota, before one that is full is mentioned.
+    // Missing requests or limits are refused before any exceeded quota is reported.
     const concerned = entries.filter((entry) => demand(request, evaluator, { quota: this.#quotaIn(entry), now }).size > 0);
     for (const { key } of concerned) {
       await request.draft.hold(key);
@@ -87,15 +88,15 @@ class QuotaAdmission {
     }
   }
 
-  #quotaIn(entry: Entry): ResourceQuota {
-    return revisionOf(this.#quotas, entry).object as ResourceQuota;
+  #quotaIn(entry: Entry): Stored<ResourceQuota> {
+    return revisionOf(this.#quotas, entry).object as Stored<ResourceQuota>;
   }
 
   async #latest({ draft }: AdmissionRequest, key: string): Promise<StoredQuota | undefined> {
     const entry = await this.#store.get(key);
     if (entry === undefined) return undefined;
     const pending = draft.pending(key);
-    return { entry, quota: (pending as ResourceQuota | undefined) ?? this.#quotaIn(entry), pending: pending !== undefined };
+    return { entry, quota: (pending as Stored<ResourceQuota> | undefined) ?? this.#quotaIn(entry), pending: pending !== undefined };
   }
 
   async #take(request: AdmissionRequest, found: StoredQuota, delta: Usage): Promise<void> {
@@ -105,7 +106,7 @@ class QuotaAdmission {
     const over = exceededBy(delta, used, hard);
     if (over.length > 0 && request.subresource !== 'status') {
       const [requested, inUse, limited] = [delta, used, hard].map((usage) => describeUsage(usage, over));
-      throw admissionForbidden(request, `exceeded quota: ${quota.metadata.name ?? ''}, requested: ${requested}, used: ${inUse}, limited: ${limited}`);
+      throw admissionForbidden(request, `exceeded quota: ${quota.metadata.name}, requested: ${requested}, used: ${inUse}, limited: ${limited}`);
     }
     const status = { hard: formatUsage(hard), used: formatUsage(addUsage(used, delta)) };
     const charged: ResourceQuota = { ...quota, metadata: { ...quota.metadata }, status };
@@ -113,7 +114,7 @@ class QuotaAdmission {
     request.draft.put(entry.key, encode(this.#quotas, charged));
   }
 
-  /** What the quota says is used, unless it does not know yet, or what it knows is too old to refuse anything for. */
+  /** `status.used`, unless it is incomplete, or the request exceeds it and it may be stale. */
   async #usedOf({ quota, pending }: StoredQuota, { hard, delta }: { readonly hard: Usage; readonly delta: Usage }): Promise<Usage> {
     const known = parseUsage(quota.status.used);
     const complete = [...hard.keys()].every((name) => known.has(name) || !this.#isMeasured(name));
@@ -125,13 +126,13 @@ class QuotaAdmission {
     return isMeasuredAnyway(name) || [...this.evaluators.values()].some((evaluator) => evaluator.covers(name));
   }
 
-  /** What a namespace really uses of what a quota limits. */
+  /** The usage of a namespace, calculated from its objects. */
   async #measure(quota: ResourceQuota): Promise<Usage> {
     let measured: Usage = nothingUsed;
     const counted = new Set<string>();
     for (const [resource, evaluator] of this.evaluators) {
       const meter = meterOf(quota, evaluator);
-      // Objects that are served in several versions are the same objects.
+      // Several versions of a resource are the same objects.
       if (meter === undefined || counted.has(resource.prefix)) continue;
       counted.add(resource.prefix);
       const objects = await this.#reader.list(resource, quota.metadata.namespace ?? '');
@@ -141,19 +142,19 @@ class QuotaAdmission {
   }
 }
 
-/** The names that a request would use more of than allowed; those that it does not use are not its fault. */
+/** The resource names that the request exceeds; names that it does not use do not count. */
 function exceededBy(delta: Usage, used: Usage, hard: Usage): string[] {
   const after = restrict(addUsage(used, delta), (name) => delta.has(name));
   return exceeded(after, hard);
 }
 
-/** What a request takes from a quota. @throws ApiError 403 if it does not say enough to tell */
-function demand(request: AdmissionRequest, evaluator: Evaluator, { quota, now }: { readonly quota: ResourceQuota; readonly now: number }): Usage {
+/** The usage that a request adds to a quota. @throws ApiError 403 if the object lacks requests or limits that the quota demands */
+function demand(request: AdmissionRequest, evaluator: Evaluator, { quota, now }: { readonly quota: Stored<ResourceQuota>; readonly now: number }): Usage {
   const { object, old } = request;
   const meter = meterOf(quota, evaluator);
   if (meter === undefined || !selects(meter, object)) return nothingUsed;
   const missing = evaluator.missing?.([...meter.names], object);
-  if (missing !== undefined) throw admissionForbidden(request, `failed quota: ${quota.metadata.name ?? ''}: ${missing}`);
+  if (missing !== undefined) throw admissionForbidden(request, `failed quota: ${quota.metadata.name}: ${missing}`);
   const usage = evaluator.usage(object, now);
   const negative = negativeNames(usage);
   if (negative.length > 0) throw admissionForbidden(request, `quota usage is negative for resource(s): ${negative.join(',')}`);

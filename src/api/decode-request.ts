@@ -1,13 +1,13 @@
-import { isJsonObject, JsonError, type JsonPath, jsonTypeOf, quoteGo, readJson } from '../json.ts';
-import { invalid } from '../field-error.ts';
-import { apiVersionOf, type CustomType, type Kind } from '../kind.ts';
-import type { KubeObject } from '../object.ts';
-import { decodeProtobuf, ProtobufError } from '../protobuf/index.ts';
-import { statusErrors } from '../status.ts';
-import { readYaml, YamlError } from '../yaml.ts';
-import { type Decoded, DecodeError, decode } from './decode.ts';
-import { isDecodedAt, pathText } from './field-path.ts';
-import { typeNameOf, typeSchema } from './type-schema.ts';
+import { isJsonObject, JsonError, type JsonPath, jsonTypeOf, quoteGo, readJson } from './json.ts';
+import { invalid } from './field-error.ts';
+import { apiVersionOf, type CustomType, type Kind } from './kind.ts';
+import type { KubeObject } from './object.ts';
+import { decodeProtobuf, ProtobufError } from './protobuf/index.ts';
+import { statusErrors } from './status.ts';
+import { readYaml, YamlError } from './yaml.ts';
+import { type Decoded, DecodeError, decode } from './schema/decode.ts';
+import { isDecodedAt, pathText } from './schema/field-path.ts';
+import { typeNameOf, typeSchema } from './schema/type-schema.ts';
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 

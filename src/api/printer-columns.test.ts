@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { accessModes, age, humanDuration } from './columns.ts';
+import { accessModes, age, humanDuration } from './printer-columns.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../generated/types.ts';
-import type { KubeObject } from '../object.ts';
-import { encodeProtobuf } from '../protobuf/index.ts';
-import { ApiError } from '../status.ts';
-import { type DecodeRequest, decodeRequest, type FieldValidation } from './request.ts';
+import type { Pod } from './generated/types.ts';
+import type { KubeObject } from './object.ts';
+import { encodeProtobuf } from './protobuf/index.ts';
+import { ApiError } from './status.ts';
+import { type DecodeRequest, decodeRequest, type FieldValidation } from './decode-request.ts';
 
 const pod = { group: '', version: 'v1', kind: 'Pod', type: 'Pod' };
 const volume = { group: '', version: 'v1', kind: 'PersistentVolume', type: 'PersistentVolume' };

@@ -1,5 +1,5 @@
-import type { Column } from '../kind.ts';
-import type { KubeObject } from '../object.ts';
+import type { Column } from './kind.ts';
+import type { KubeObject } from './object.ts';
 
 /** What several kinds print in the same way. */
 

@@ -1,8 +1,8 @@
-import type { Cancel, World } from '../../../world/world.ts';
-import type { ObjectRevision } from '../../api.ts';
-import type { Resource } from '../../objects/resources.ts';
+import type { Cancel, World } from '../../world/world.ts';
+import type { ObjectRevision } from '../api.ts';
+import type { Resource } from './resources.ts';
 
-/** What a whole list shows: everything under a prefix, as one resource shows it, at one revision. */
+/** A list of all objects below a prefix, in the version of one resource, at one revision. */
 export interface ListKey {
   readonly prefix: string;
   readonly resource: Resource;
@@ -14,14 +14,14 @@ interface CachedList extends ListKey {
   readonly forget: Cancel;
 }
 
-/** Smaller collections are read faster than they are looked up. */
+/** Smaller collections are read faster than they are found in the cache. */
 const worthKeeping = 200;
 const atMost = 4;
 const keptForMs = 1_000;
 
 /**
- * Whole collections that were read a moment ago. Clients tend to read the same at the same time (after a server was away, all of its informers do):
- * as long as nothing at all was written in between they get the same array, and whoever prints it can know that it was printed already.
+ * Collections that were listed within the last second. After a restart of the server all informers list the same collections at the same time.
+ * Until the next write they get the same array, so the rendered list is also shared.
  */
 export class ListCache {
   readonly #world: World;
