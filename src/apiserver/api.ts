@@ -1,5 +1,6 @@
 import type { Kind } from '../api/kind.ts';
 import type { KubeObject } from '../api/object.ts';
+import type { RequestInfo } from '../api/request-info.ts';
 import type { Status } from '../api/status.ts';
 
 /**
@@ -13,9 +14,7 @@ export interface Api {
 }
 
 export interface ApiRequest {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** '/api/v1/namespaces/default/pods/web/status' */
-  readonly path: string;
+  readonly info: RequestInfo;
   readonly query: URLSearchParams;
   readonly user: User;
   readonly body: RequestBody;

@@ -1,8 +1,7 @@
 import { loadExpressions } from '../api/admission/expressions.ts';
 import { loadCel } from '../api/cel/environment.ts';
 import type { Kind } from '../api/kind.ts';
-import { volumeBindingsPath } from '../api/kinds/mooring/volume-binding.ts';
-import { ApiError } from '../api/status.ts';
+import { isRead } from '../api/request-info.ts';
 import type { Store } from '../store/contract.ts';
 import type { World } from '../world/world.ts';
 import { DynamicAdmission } from './admission/dynamic-admission.ts';
@@ -16,14 +15,13 @@ import type { TokenIssuer } from './authentication/token-issuer.ts';
 import { CustomResources } from './apiextensions/custom-resources.ts';
 import { volumeBindings } from './registry/volume-bindings/volume-binding.ts';
 import { compactPeriodically } from './registry/compaction.ts';
-import { dispatch } from './registry/dispatch.ts';
+import { Dispatcher } from './registry/dispatch.ts';
 import { expireEvents } from './registry/event-ttl.ts';
 import { KeyLocks } from './objects/locks.ts';
 import { ListCache } from './registry/verbs/list-cache.ts';
 import type { Registry } from './registry/registry.ts';
 import { createReviews } from './registry/reviews/reviews.ts';
 import { Resources } from './objects/resources.ts';
-import { Router } from './registry/route.ts';
 import { storeFailure } from './objects/transaction.ts';
 
 export interface ApiOptions {
@@ -62,31 +60,20 @@ export function createApi({ store, kinds, world, tokens, access, extensions, web
     listCache: new ListCache(world),
     authorizer: access?.authorizer,
   };
-  const router = new Router(resources);
-  const bindings = extensions === undefined ? undefined : volumeBindings(registry, extensions.authorizer);
-  const reviews = access === undefined ? undefined : createReviews({ access, tokens, world });
+  const createOnly = [
+    ...(access === undefined ? [] : createReviews({ access, tokens, world })),
+    ...(extensions === undefined ? [] : [volumeBindings(registry, extensions.authorizer)]),
+  ];
+  const dispatcher = new Dispatcher({ registry, tokens, createOnly });
   const background = [compactPeriodically({ store, world }), expireEvents({ store, world }, resources.require('v1', 'events'))];
   const api: RunningApi = {
     handle: async (request) => {
       try {
         if (configured.loading !== undefined) await configured.loading;
-        const review = reviews?.(request);
-        if (review !== undefined) return await review;
-        if (bindings !== undefined && request.path === volumeBindingsPath) return await bindings.handle(request);
-        // The rules of a definition are read with it.
-        if (request.method !== 'GET' && request.path.startsWith(definitions)) await loadCel();
-        if (request.method !== 'GET' && request.path.startsWith(admissions)) await loadExpressions();
+        const { info } = request;
+        if (info.type === 'resource' && !isRead(info)) await loadFor[info.group]?.();
         if (custom?.loading !== undefined) await custom.loading;
-        const route = router.route(request.path);
-        const { deprecation } = route.resource.kind;
-        const warnings = new Set(deprecation === undefined ? [] : [deprecation]);
-        try {
-          return await dispatch(registry, { request, route, warnings }, tokens);
-        } catch (error) {
-          // A client is warned also of what it is refused.
-          if (error instanceof ApiError) error.warnings = [...warnings];
-          throw error;
-        }
+        return await dispatcher.dispatch(request);
       } catch (error) {
         throw storeFailure(error);
       }
@@ -104,6 +91,9 @@ export function createApi({ store, kinds, world, tokens, access, extensions, web
   return api;
 }
 
-const definitions = '/apis/apiextensions.k8s.io/';
-const admissions = '/apis/admissionregistration.k8s.io/';
+/** Libraries that writes of a group need: the expressions of a definition or a policy are compiled with it. */
+const loadFor: Readonly<Record<string, () => Promise<unknown>>> = {
+  'apiextensions.k8s.io': loadCel,
+  'admissionregistration.k8s.io': loadExpressions,
+};
 const noKinds: readonly Kind[] = [];

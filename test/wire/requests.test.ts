@@ -53,8 +53,7 @@ describe.each<[string, (wire: WireServer, path: string, options?: Send) => Promi
     await request(wire, `${collection}?dryRun=All&x=%C3%BC`, { method: 'POST', headers, body: configMap('told') });
     const seen = wire.api.requests.at(-1);
     expect(seen).toMatchObject({
-      method: 'POST',
-      path: collection,
+      info: { verb: 'create', namespace: 'default', resource: 'configmaps' },
       user: { name: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] },
       userAgent: 'me/1',
       fence: { lease: 'kube-system/leader', epoch: 7 },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { parseRequestInfo } from '../../api/request-info.ts';
 import { type ApiUnderTest, onApi } from '../../../test/apiserver/api-under-test.ts';
 import { allowAuthenticated } from '../../sim/cluster/access.ts';
 import { auditedApi } from './audited-api.ts';
@@ -30,7 +31,8 @@ async function eventOf({ api, world }: ApiUnderTest, data: Record<string, string
   });
   const body = { type: 'object', contentType: 'application/json', object: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'm' }, data } } as const;
   const user = { name: 'tester', groups: ['system:masters'] };
-  const request = { method: 'POST', path: maps, query: new URLSearchParams(), user, userAgent: '', body } as const;
+  const query = new URLSearchParams();
+  const request = { info: parseRequestInfo('POST', maps, query), query, user, userAgent: '', body } as const;
   await auditedApi(api, allowAuthenticated, auditor)
     .handle(request)
     .catch(() => undefined);

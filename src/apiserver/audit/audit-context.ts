@@ -1,9 +1,10 @@
 import { isJsonObject } from '../../api/json.ts';
+import type { RequestInfo } from '../../api/request-info.ts';
 import { labelKeyProblems } from '../../api/validation/names.ts';
 import type { Status } from '../../api/status.ts';
 import type { Clock } from '../../world/world.ts';
 import type { Annotate, ApiRequest, User } from '../api.ts';
-import type { RequestInfo, AuthorizationDecision } from '../authorization/authorizer.ts';
+import type { AuthorizationDecision } from '../authorization/authorizer.ts';
 import { eventLine, type ObjectReference, type AuditEvent, objectReferenceOf } from './event.ts';
 import { type AuditPolicy, type RequestAuditConfig, evaluatePolicyRule, type AuditStage } from './policy.ts';
 import { bodyValue, withoutManagedFields } from './recorded-objects.ts';
@@ -57,10 +58,10 @@ export class AuditContext {
   }
 
   /** Somebody asks for this. */
-  setRequestInfo(attributes: RequestInfo): void {
-    this.#requestInfo = attributes;
-    this.#event.verb = attributes.verb;
-    this.#event.objectRef = objectReferenceOf(attributes);
+  setRequestInfo(info: RequestInfo): void {
+    this.#requestInfo = info;
+    this.#event.verb = info.verb;
+    this.#event.objectRef = objectReferenceOf(info);
   }
 
   /** It is this user. */
@@ -80,7 +81,7 @@ export class AuditContext {
     annotations['authorization.k8s.io/reason'] = decision.reason ?? '';
   }
 
-  /** What admission says of it. As v1.36.4's attributes have it, a key has a prefix, and what was said stays said. */
+  /** What admission says of it. As v1.36.4's info have it, a key has a prefix, and what was said stays said. */
   readonly annotate: Annotate = (key, value, level = 'Metadata') => {
     const { annotations } = this.#event;
     if (this.#config === undefined || (level === 'Request' && this.#config.level === 'Metadata')) return;
@@ -92,7 +93,7 @@ export class AuditContext {
   setRequest(request: ApiRequest): void {
     const level = this.#config?.level;
     if (level === undefined || request.body.type === 'none') return;
-    const patch = request.method === 'PATCH';
+    const patch = request.info.verb === 'patch';
     if (level === 'Metadata' && patch) return;
     const value = bodyValue(request.body);
     if (value === undefined) return;

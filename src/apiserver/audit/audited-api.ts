@@ -1,7 +1,7 @@
+import { requestPath } from '../../api/request-info.ts';
 import { ApiError } from '../../api/status.ts';
 import type { Api, ApiRequest, ApiResponse, OpenWatch } from '../api.ts';
 import { type Authorizer, forbiddenError } from '../authorization/authorizer.ts';
-import { requestInfo } from '../request-info.ts';
 import { plainJson } from '../render/accept.ts';
 import type { Auditor } from './auditor.ts';
 import { responseText } from './recorded-objects.ts';
@@ -15,13 +15,13 @@ export function auditedApi(api: Api, authorizer: Authorizer, auditor: Auditor): 
   return {
     handle: async (request) => {
       const trail = auditor.begin({ requestUri: uriOf(request), userAgent: request.userAgent, sourceIps: [] });
-      const attributes = requestInfo(request.method, request);
-      trail.setRequestInfo(attributes);
-      trail.setUser(request.user);
+      const { user, info } = request;
+      trail.setRequestInfo(info);
+      trail.setUser(user);
       try {
-        const decision = await authorizer.authorize(request.user, attributes);
+        const decision = await authorizer.authorize(user, info);
         trail.setAuthorization(decision);
-        if (!decision.allowed) throw forbiddenError(request.user, attributes, decision.reason);
+        if (!decision.allowed) throw forbiddenError(user, info, decision.reason);
         trail.setRequest(request);
         return await recordResponse(trail, await api.handle({ ...request, annotate: trail.annotate }));
       } catch (error) {
@@ -32,7 +32,8 @@ export function auditedApi(api: Api, authorizer: Authorizer, auditor: Auditor): 
   };
 }
 
-function uriOf({ path, query }: ApiRequest): string {
+function uriOf({ info, query }: ApiRequest): string {
+  const path = requestPath(info);
   const text = query.toString();
   return text === '' ? path : `${path}?${text}`;
 }

@@ -1,17 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import type { RequestInfo, Authorizer } from '../authorization/authorizer.ts';
+import type { RequestInfo } from '../../api/request-info.ts';
+import type { Authorizer } from '../authorization/authorizer.ts';
 import { actingUser } from './impersonation.ts';
 
 const admin = { name: 'admin', groups: [] };
 
-function recording(allows: (attributes: Extract<RequestInfo, { type: 'resource' }>) => boolean = () => true) {
+function recording(allows: (info: Extract<RequestInfo, { type: 'resource' }>) => boolean = () => true) {
   const asked: string[] = [];
   const authorizer: Authorizer = {
-    authorize(_, attributes) {
-      if (attributes.type === 'path') throw new Error('no path is impersonated');
-      const { verb, group, resource, subresource, namespace, name } = attributes;
+    authorize(_, info) {
+      if (info.type === 'path') throw new Error('no path is impersonated');
+      const { verb, group, resource, subresource, namespace, name } = info;
       asked.push(`${verb} ${group}/${resource}${subresource && `/${subresource}`} ${namespace}/${name}`);
-      return allows(attributes) ? { allowed: true } : { allowed: false, reason: '' };
+      return allows(info) ? { allowed: true } : { allowed: false, reason: '' };
     },
   };
   return { asked, authorizer };

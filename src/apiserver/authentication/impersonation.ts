@@ -1,6 +1,7 @@
+import type { ResourceRequestInfo } from '../../api/request-info.ts';
 import { statusErrors } from '../../api/status.ts';
 import type { User } from '../api.ts';
-import { type RequestInfo, type Authorizer, forbiddenError } from '../authorization/authorizer.ts';
+import { type Authorizer, forbiddenError } from '../authorization/authorizer.ts';
 import { anonymous, authenticatedGroup, serviceAccountGroups, unauthenticatedGroup } from '../user.ts';
 
 /** How the headers begin by which somebody acts as somebody else. */
@@ -14,8 +15,6 @@ interface ImpersonatedUser {
   readonly extra: Record<string, string[]>;
 }
 
-type ResourceAttributes = Extract<RequestInfo, { type: 'resource' }>;
-
 /**
  * Whom a request acts as: whoever sent it, unless headers name another user and the sender may impersonate that user, each
  * of the groups, the uid and each extra value. `headers`: those that begin with the prefix, one for each value.
@@ -24,9 +23,9 @@ type ResourceAttributes = Extract<RequestInfo, { type: 'resource' }>;
 export async function actingUser(sender: User, headers: readonly (readonly [name: string, value: string])[], authorizer: Authorizer): Promise<User> {
   const wanted = impersonatedUserOf(headers);
   if (wanted === undefined) return sender;
-  for (const attributes of impersonations(wanted)) {
-    const decision = await authorizer.authorize(sender, attributes);
-    if (!decision.allowed) throw forbiddenError(sender, attributes, decision.reason);
+  for (const info of impersonations(wanted)) {
+    const decision = await authorizer.authorize(sender, info);
+    if (!decision.allowed) throw forbiddenError(sender, info, decision.reason);
   }
   const { name, uid, extra } = wanted;
   return { name, groups: groupsOf(wanted), ...(uid === '' ? {} : { uid }), ...(Object.keys(extra).length === 0 ? {} : { extra }) };
@@ -59,7 +58,7 @@ const core = { type: 'resource', verb: 'impersonate', group: '', version: 'v1', 
 const authentication = { ...core, group: 'authentication.k8s.io' } as const;
 
 /** Everything that must be allowed. */
-function impersonations({ name, uid, groups, extra }: ImpersonatedUser): readonly ResourceAttributes[] {
+function impersonations({ name, uid, groups, extra }: ImpersonatedUser): readonly ResourceRequestInfo[] {
   const account = accountOf(name);
   return [
     account === undefined ? { ...core, resource: 'users', name } : { ...core, resource: 'serviceaccounts', ...account },

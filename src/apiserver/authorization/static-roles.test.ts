@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Api, ApiRequest } from '../api.ts';
+import { type Method, methodOf, parseRequestInfo, requestPath } from '../../api/request-info.ts';
+import type { Api } from '../api.ts';
 import { authorizedApi } from './authorized-api.ts';
 import type { Authorizer } from './authorizer.ts';
 import { staticRoleAuthorizer } from './static-roles.ts';
@@ -11,16 +12,17 @@ const roles = new Map([
 ]);
 const asked: string[] = [];
 const everything: Api = {
-  handle: async ({ method, path }) => {
-    asked.push(`${method} ${path}`);
+  handle: async ({ info }) => {
+    asked.push(`${methodOf(info)} ${requestPath(info)}`);
     return { type: 'status', status: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 200 }, warnings: [] };
   },
 };
 const api = authorizedApi(everything, staticRoleAuthorizer(roles, noOne));
 
-const ask = (name: string, method: ApiRequest['method'], target: string) => {
-  const [path = '', query = ''] = target.split('?');
-  return api.handle({ method, path, query: new URLSearchParams(query), user: { name, groups: [] }, userAgent: '', body: { type: 'none' } });
+const ask = (name: string, method: Method, target: string) => {
+  const [path = '', text = ''] = target.split('?');
+  const query = new URLSearchParams(text);
+  return api.handle({ info: parseRequestInfo(method, path, query), query, user: { name, groups: [] }, userAgent: '', body: { type: 'none' } });
 };
 
 describe('a role', () => {

@@ -1,7 +1,7 @@
+import type { RequestInfo } from '../../api/request-info.ts';
 import { statusErrors } from '../../api/status.ts';
 import type { Cancel, World } from '../../world/world.ts';
 import type { ApiRequest, User } from '../api.ts';
-import type { RequestInfo } from '../authorization/authorizer.ts';
 import type { Exchange } from '../exchange.ts';
 import { createPacer } from './pacing.ts';
 import { Deadlines } from './deadlines.ts';
@@ -19,7 +19,7 @@ export interface FlowControllerOptions {
 /** Whose request it is, and for what. */
 export interface IncomingRequest {
   readonly exchange: Exchange;
-  readonly attributes: RequestInfo;
+  readonly info: RequestInfo;
   readonly user: User;
 }
 
@@ -75,7 +75,7 @@ export class FlowController {
   /** @throws ApiError 429 at once if there is no room at all; rejects with 429 or 504 */
   run<T>(asking: IncomingRequest, work: RequestWork<T>): Promise<T> {
     const { metrics } = this.#options;
-    const lane = this.#levels[priorityLevelOf(asking.user, asking.attributes)];
+    const lane = this.#levels[priorityLevelOf(asking.user, asking.info)];
     const flow = lane.short.arrive(asking.user.name);
     const visit = new QueuedRequest(lane, flow);
     metrics.inFlight += 1;
@@ -104,7 +104,7 @@ export class FlowController {
     const reserved = this.#reserve(visit.flow, asking.exchange);
     try {
       const received = await receive();
-      const wide = isLong(asking.attributes, received);
+      const wide = isLong(asking.info, received);
       if (!wide) this.#shortRequests += 1;
       const waits = visit.enter(wide);
       if (waits !== undefined) {
@@ -191,9 +191,9 @@ class QueuedRequest {
 }
 
 /** Whether it concerns many objects or many bytes. */
-function isLong(attributes: RequestInfo, { body, query }: ApiRequest): boolean {
+function isLong(info: RequestInfo, { body, query }: ApiRequest): boolean {
   if (body.type === 'bytes' && body.bytes.length > longBodyBytes) return true;
-  if (attributes.type !== 'resource' || attributes.name !== '') return false;
-  if (attributes.verb === 'watch') return (query.get('resourceVersion') ?? '0') === '0' || query.get('sendInitialEvents') === 'true';
-  return attributes.verb === 'list' || attributes.verb === 'deletecollection';
+  if (info.type !== 'resource' || info.name !== '') return false;
+  if (info.verb === 'watch') return (query.get('resourceVersion') ?? '0') === '0' || query.get('sendInitialEvents') === 'true';
+  return info.verb === 'list' || info.verb === 'deletecollection';
 }

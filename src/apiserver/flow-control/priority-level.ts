@@ -1,5 +1,5 @@
+import type { RequestInfo } from '../../api/request-info.ts';
 import type { User } from '../api.ts';
-import type { RequestInfo } from '../authorization/authorizer.ts';
 
 /**
  * Who shares seats with whom. What the cluster lives by never waits behind what somebody wants to know.
@@ -13,14 +13,14 @@ export const priorityLevelNames: readonly PriorityLevelName[] = ['vital', 'syste
 const nodes = 'system:nodes';
 const ownAccounts = 'system:serviceaccounts:kube-system';
 
-export function priorityLevelOf(user: User, attributes: RequestInfo): PriorityLevelName {
+export function priorityLevelOf(user: User, info: RequestInfo): PriorityLevelName {
   if (!isClusterComponent(user)) return 'bulk';
-  if (attributes.type !== 'resource') return 'system';
-  const { group, resource, subresource, name } = attributes;
+  if (info.type !== 'resource') return 'system';
+  const { group, resource, subresource, name } = info;
   const vital =
     name !== '' && ((group === 'coordination.k8s.io' && resource === 'leases') || (group === '' && resource === 'nodes' && subresource === 'status'));
   // A new lease has no name in its path yet.
-  return vital || (group === 'coordination.k8s.io' && attributes.verb === 'create') ? 'vital' : 'system';
+  return vital || (group === 'coordination.k8s.io' && info.verb === 'create') ? 'vital' : 'system';
 }
 
 /** By groups that only certificates and the server itself give out; anonymous users are called system: as well. */

@@ -1,24 +1,24 @@
+import type { RequestInfo } from '../../api/request-info.ts';
 import { ApiError, statusErrors } from '../../api/status.ts';
 import type { Random } from '../../world/world.ts';
 import type { ApiRequest, Fence, RequestBody, User } from '../api.ts';
 import type { Exchange } from '../exchange.ts';
-import type { RequestTarget } from '../request-target.ts';
 
 interface Received {
   readonly exchange: Exchange;
-  readonly target: RequestTarget;
+  readonly info: RequestInfo;
+  readonly query: URLSearchParams;
   readonly user: User;
   readonly bodyLimit: number;
   readonly extensions: boolean;
 }
 
 /** A request for a resource as the API takes it, its body read. @throws ApiError */
-export async function apiRequest({ exchange, target, user, bodyLimit, extensions }: Received): Promise<ApiRequest> {
+export async function apiRequest({ exchange, info, query, user, bodyLimit, extensions }: Received): Promise<ApiRequest> {
   const fence = extensions ? fenceOf(exchange.header(fenceHeader)) : undefined;
   return {
-    method: exchange.method as ApiRequest['method'],
-    path: target.path,
-    query: target.query,
+    info,
+    query,
     user,
     body: exchange.method === 'GET' ? noBody : await bodyOf(exchange, bodyLimit),
     userAgent: exchange.header('user-agent') ?? '',

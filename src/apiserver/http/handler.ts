@@ -1,4 +1,5 @@
 import { apiVersionOf } from '../../api/kind.ts';
+import { parseRequestInfo, type RequestInfo } from '../../api/request-info.ts';
 import { statusErrors } from '../../api/status.ts';
 import type { World } from '../../world/world.ts';
 import type { Api, ApiResponse, User } from '../api.ts';
@@ -8,7 +9,7 @@ import type { Auditor } from '../audit/auditor.ts';
 import { responseText } from '../audit/recorded-objects.ts';
 import { sourceIps } from '../audit/source-ips.ts';
 import type { AuditRequest, AuditContext } from '../audit/audit-context.ts';
-import { type RequestInfo, type Authorizer, forbiddenError } from '../authorization/authorizer.ts';
+import { type Authorizer, forbiddenError } from '../authorization/authorizer.ts';
 import { actingUser, impersonationPrefix } from '../authentication/impersonation.ts';
 import type { PathAnswer, PathRequest } from '../discovery/paths.ts';
 import { mediaTypes, type Rendition } from '../render/accept.ts';
@@ -27,10 +28,9 @@ import type { Limits } from '../limits.ts';
 import { OpenWatches } from './open-watches.ts';
 import { clientCertificate } from './client-certificate.ts';
 import { type Reply, sendReply, standardHeaders } from './reply.ts';
-import { requestInfo } from '../request-info.ts';
 import type { RequestMetrics } from '../metrics/request-metrics.ts';
 import { FlowController } from '../flow-control/flow-controller.ts';
-import { parseTarget, type RequestTarget, requestedTimeout } from '../request-target.ts';
+import { parseTarget, requestedTimeout } from './request-target.ts';
 import { WatchStream } from './watch-stream.ts';
 
 export interface HandlerOptions {
@@ -55,8 +55,8 @@ export interface HandlerOptions {
 /** A request that may be answered, as the steps below pass it on. */
 interface AuthorizedRequest {
   readonly exchange: Exchange;
-  readonly target: RequestTarget;
-  readonly attributes: RequestInfo;
+  readonly query: URLSearchParams;
+  readonly info: RequestInfo;
   readonly user: User;
   readonly auditId: string;
   readonly auditContext: AuditContext | undefined;
@@ -87,20 +87,20 @@ export class RequestHandler {
     const begun = world.clock.monotonic();
     const auditId = auditIdOf(exchange, world.random);
     const trail = auditor === undefined ? undefined : auditor.begin(auditRequestOf(exchange, auditId));
-    let attributes: RequestInfo | undefined;
+    let info: RequestInfo | undefined;
     let outcome: Outcome;
     try {
-      const target = parseTarget(exchange.target);
-      attributes = requestInfo(exchange.method, target);
-      const user = await this.#authorize(exchange, attributes, trail);
-      outcome = await this.#answer({ exchange, target, attributes, user, auditId, auditContext: trail });
+      const { path, query } = parseTarget(exchange.target);
+      info = parseRequestInfo(exchange.method, path, query);
+      const user = await this.#authorize(exchange, info, trail);
+      outcome = await this.#answer({ exchange, query, info, user, auditId, auditContext: trail });
     } catch (error) {
       if (trail !== undefined) recordFailure(trail, error);
       outcome = await this.#fail(exchange, auditId, error);
     }
     if (trail !== undefined && outcome.type === 'answered') trail.responseComplete(outcome.code);
-    if (outcome.type === 'watching') metrics.answered(attributes, 200, undefined);
-    else metrics.answered(attributes, outcome.code, (world.clock.monotonic() - begun) / 1000);
+    if (outcome.type === 'watching') metrics.answered(info, 200, undefined);
+    else metrics.answered(info, outcome.code, (world.clock.monotonic() - begun) / 1000);
   }
 
   /** Ends every watch as if its time were up: clients open them again, elsewhere or later. */
@@ -109,28 +109,27 @@ export class RequestHandler {
   }
 
   /** @throws ApiError 401 or 403 */
-  async #authorize(exchange: Exchange, attributes: RequestInfo, trail: AuditContext | undefined): Promise<User> {
+  async #authorize(exchange: Exchange, info: RequestInfo, trail: AuditContext | undefined): Promise<User> {
     const { authenticator, authorizer } = this.#options;
-    trail?.setRequestInfo(attributes);
+    trail?.setRequestInfo(info);
     const sender = await authenticator.authenticate({ certificate: clientCertificate(exchange.socket), authorization: exchange.header('authorization') });
     trail?.setUser(sender);
     const impersonation = exchange.headersWithPrefix(impersonationPrefix);
     const user = impersonation.length === 0 ? sender : await actingUser(sender, impersonation, authorizer);
     if (user !== sender) trail?.setImpersonatedUser(user);
-    const decision = await authorizer.authorize(user, attributes);
+    const decision = await authorizer.authorize(user, info);
     trail?.setAuthorization(decision);
-    if (!decision.allowed) throw forbiddenError(user, attributes, decision.reason);
+    if (!decision.allowed) throw forbiddenError(user, info, decision.reason);
     return user;
   }
 
   async #answer(request: AuthorizedRequest): Promise<Outcome> {
-    const { attributes } = request;
-    if (attributes.type === 'path') return this.#send(request.exchange, await this.#answerPath(request));
-    if (!this.#options.serves(apiVersionOf(attributes))) throw statusErrors.noSuchPath();
-    if (attributes.verb === '' || request.exchange.method === 'HEAD') throw statusErrors.methodNotAllowedHere();
-    if (this.#options.podStreams !== undefined && isStreamingRequest(attributes))
-      return this.#answerStream({ ...request, attributes }, this.#options.podStreams);
-    const watch = attributes.verb === 'watch';
+    const { info } = request;
+    if (info.type === 'path') return this.#send(request.exchange, await this.#answerPath(request, info.path));
+    if (!this.#options.serves(apiVersionOf(info))) throw statusErrors.noSuchPath();
+    if (info.verb === '' || request.exchange.method === 'HEAD') throw statusErrors.methodNotAllowedHere();
+    if (this.#options.podStreams !== undefined && isStreamingRequest(info)) return this.#answerStream({ ...request, info }, this.#options.podStreams);
+    const watch = info.verb === 'watch';
     const rendition = resourceRendition(request.exchange.header('accept'), watch);
     if (watch) return this.#answerWatch(request, rendition);
     const reply = await this.#runInFlowControl(request, async (response) => this.#reply(request, response, rendition));
@@ -138,18 +137,18 @@ export class RequestHandler {
   }
 
   /** Loaded when somebody looks into a pod for the first time. */
-  async #answerStream(request: AuthorizedRequest & Pick<StreamingRequest, 'attributes'>, node: (name: string) => PodStreams | undefined): Promise<Outcome> {
-    const { StreamingRequests: PodRequests } = await import('../streams/streaming-requests.ts');
-    const { exchange, target, auditContext: trail } = request;
-    await new PodRequests({ ...this.#options, node }).serve({ ...request, query: target.query });
-    trail?.responseStarted(200);
-    exchange.onClose(() => trail?.responseComplete(200));
+  async #answerStream(request: AuthorizedRequest & Pick<StreamingRequest, 'info'>, node: (name: string) => PodStreams | undefined): Promise<Outcome> {
+    const { StreamingRequests } = await import('../streams/streaming-requests.ts');
+    const { exchange, auditContext } = request;
+    await new StreamingRequests({ ...this.#options, node }).serve(request);
+    auditContext?.responseStarted(200);
+    exchange.onClose(() => auditContext?.responseComplete(200));
     return { type: 'watching' };
   }
 
-  async #answerPath({ exchange, target, auditId }: AuthorizedRequest): Promise<Reply> {
+  async #answerPath({ exchange, query, auditId }: AuthorizedRequest, path: string): Promise<Reply> {
     if (exchange.method !== 'GET' && exchange.method !== 'HEAD') throw statusErrors.methodNotAllowedHere();
-    const answer = await this.#options.paths({ path: target.path, query: target.query, header: (name) => exchange.header(name) });
+    const answer = await this.#options.paths({ path, query, header: (name) => exchange.header(name) });
     if (answer === undefined) throw statusErrors.noSuchPath();
     const caching = answer.headers.includes('cache-control') ? [] : ['cache-control', 'no-cache, private'];
     return { code: answer.code, headers: ['audit-id', auditId, ...caching, ...answer.headers], body: answer.body };
@@ -158,11 +157,11 @@ export class RequestHandler {
   /** Asks the API when it is this request's turn, and gives up on it when its time is over. */
   #runInFlowControl<T>(request: AuthorizedRequest, answer: (response: ApiResponse) => Promise<T>): Promise<T> {
     const { api, limits, extensions } = this.#options;
-    const { exchange, target, user } = request;
-    const asked = request.attributes.verb === 'watch' ? 0 : requestedTimeout(target.query);
+    const { exchange, info, query, user } = request;
+    const asked = info.verb === 'watch' ? 0 : requestedTimeout(query);
     return this.#flowController.run(request, {
       timeoutMs: asked > 0 ? Math.min(asked, limits.requestMs) : limits.requestMs,
-      receive: () => apiRequest({ exchange, target, user, bodyLimit: limits.bodyBytes, extensions }),
+      receive: () => apiRequest({ exchange, info, query, user, bodyLimit: limits.bodyBytes, extensions }),
       perform: async (received) => {
         const { auditContext: trail } = request;
         trail?.setRequest(received);
@@ -171,10 +170,10 @@ export class RequestHandler {
     });
   }
 
-  async #reply({ exchange, target, auditId, auditContext: trail }: AuthorizedRequest, response: ApiResponse, rendition: Rendition): Promise<Reply> {
+  async #reply({ exchange, query, auditId, auditContext: trail }: AuthorizedRequest, response: ApiResponse, rendition: Rendition): Promise<Reply> {
     if (response.type === 'watch') throw new Error('the API opened a watch for a request that is none');
-    const pretty = rendition.pretty || wantsPretty(target.query, exchange.header('user-agent') ?? '');
-    const includeObject = rendition.as?.kind === 'Table' ? includeObjectOf(target.query) : 'None';
+    const pretty = rendition.pretty || wantsPretty(query, exchange.header('user-agent') ?? '');
+    const includeObject = rendition.as?.kind === 'Table' ? includeObjectOf(query) : 'None';
     const options = { rendition: { ...rendition, pretty }, includeObject, now: this.#options.world.clock.now() };
     const rendered = await renderResponse(response, options);
     if (trail !== undefined && response.type === 'status') trail.setStatus(response.status);
@@ -191,9 +190,9 @@ export class RequestHandler {
     return this.#send(request.exchange, await this.#reply(request, response satisfies WholeResponse, rendition));
   }
 
-  #openWatch({ exchange, target, auditId, auditContext: trail }: AuthorizedRequest, response: ApiResponse & { type: 'watch' }, rendition: Rendition): Outcome {
+  #openWatch({ exchange, query, auditId, auditContext: trail }: AuthorizedRequest, response: ApiResponse & { type: 'watch' }, rendition: Rendition): Outcome {
     const { limits, metrics, world } = this.#options;
-    const includeObject = rendition.as?.kind === 'Table' ? includeObjectOf(target.query) : 'None';
+    const includeObject = rendition.as?.kind === 'Table' ? includeObjectOf(query) : 'None';
     const encoded = (): void => metrics.encodings.add(1);
     const frames = frameEncoder({ kind: response.kind, rendition, includeObject, now: () => world.clock.now(), encoded });
     const contentType = rendition.format === 'json' ? mediaTypes.json : `${mediaTypes[rendition.format]};stream=watch`;

@@ -1,4 +1,4 @@
-import type { RequestInfo } from '../authorization/authorizer.ts';
+import type { RequestInfo } from '../../api/request-info.ts';
 import type { Counter, Histogram, Metrics } from './metrics.ts';
 
 /** What the HTTP layer counts, under the names that dashboards for Kubernetes know. */
@@ -33,16 +33,16 @@ export class RequestMetrics {
   }
 
   /** `took`: seconds; undefined for a watch, whose length says nothing. */
-  answered(attributes: RequestInfo | undefined, code: number, took: number | undefined): void {
+  answered(info: RequestInfo | undefined, code: number, took: number | undefined): void {
     this.handled += 1;
-    const [verb, group, version, resource, subresource, scope] = this.#labels(attributes);
+    const [verb, group, version, resource, subresource, scope] = this.#labels(info);
     this.#requests.add(1, verb, group, version, resource, subresource, scope, String(code));
     if (took !== undefined) this.#durations.observe(took, verb, group, version, resource, subresource, scope);
   }
 
-  #labels(attributes: RequestInfo | undefined): readonly [string, string, string, string, string, string] {
-    if (attributes?.type !== 'resource') return ['GET', '', '', '', '', ''];
-    const { verb, group, version, resource, subresource, namespace, name } = attributes;
+  #labels(info: RequestInfo | undefined): readonly [string, string, string, string, string, string] {
+    if (info?.type !== 'resource') return ['GET', '', '', '', '', ''];
+    const { verb, group, version, resource, subresource, namespace, name } = info;
     const label = verbLabels[verb] ?? 'other';
     if (!this.#resources.has(`${group}/${version}/${resource}`)) return [label, '', '', '', '', ''];
     const scope = name !== '' ? 'resource' : namespace !== '' ? 'namespace' : 'cluster';

@@ -1,4 +1,5 @@
-import { type RequestInfo, type Authorizer, forbiddenError } from '../authorization/authorizer.ts';
+import type { RequestInfo } from '../../api/request-info.ts';
+import { type Authorizer, forbiddenError } from '../authorization/authorizer.ts';
 import type { Call } from './registry.ts';
 
 /** What a request needs to be allowed besides what it says itself: about the same object. @throws ApiError 403 */

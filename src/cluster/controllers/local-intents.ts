@@ -1,6 +1,6 @@
 import { allKinds } from '../../api/kinds/index.ts';
 import { volumeIntentKind } from '../../api/kinds/mooring/volume-intent.ts';
-import type { Transport } from '../../client/transport.ts';
+import type { Transport, TransportRequest } from '../../client/transport.ts';
 import { createApi } from '../../apiserver/create-api.ts';
 import { openMemoryStore } from '../../store/memory/memory-store.ts';
 import type { World } from '../../world/world.ts';
@@ -22,7 +22,7 @@ export function keepLocalIntents(world: World): LocalIntents {
   // A registry takes all kinds or none: its admission looks at many of them.
   const api = createApi({ store, world, kinds: allKinds });
   const kept = createInProcessTransport(api, { name: 'moor-controllers', groups: ['system:masters'] }, 'moor/controllers');
-  const isOurs = ({ path }: { readonly path: string }) => path.startsWith(`/apis/${volumeIntentKind.group}/`);
+  const isOurs = ({ info }: Pick<TransportRequest, 'info'>) => info.type === 'resource' && info.group === volumeIntentKind.group;
   // The fence is the other server's business: here nobody else writes.
   return {
     wrap: (transport) => ({

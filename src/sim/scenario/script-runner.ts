@@ -6,6 +6,7 @@ import { nodeKind } from '../../api/kinds/core/node.ts';
 import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts';
 import { podKind } from '../../api/kinds/pod/pod.ts';
 import type { KubeObject } from '../../api/object.ts';
+import { type RequestInfo, resourceRequestInfo } from '../../api/request-info.ts';
 import { ApiError } from '../../api/status.ts';
 import { hasEnded } from '../../storage/volumes/pods.ts';
 import type { Result } from '../../client/client.ts';
@@ -59,12 +60,11 @@ export class ScriptRunner {
     if (kind === undefined) return new Error(`there is no kind ${object.kind}`);
     const { namespace, name } = object.metadata;
     const query = new URLSearchParams({ fieldValidation: 'Strict' });
-    const send = (method: 'POST' | 'PATCH', path: string, contentType: string) =>
-      this.#stage.transport.send({ method, path, query, body: { contentType, object } });
-    const made = await send('POST', collection(kind, namespace), 'application/json');
+    const send = (info: RequestInfo, contentType: string) => this.#stage.transport.send({ info, query, body: { contentType, object } });
+    const made = await send(resourceRequestInfo('create', kind, { namespace }), 'application/json');
     const exists = made.type === 'failed' && made.error.reason === 'AlreadyExists' && name !== undefined;
     if (!exists) return problemOf(made);
-    return problemOf(await send('PATCH', `${collection(kind, namespace)}/${name}`, 'application/merge-patch+json'));
+    return problemOf(await send(resourceRequestInfo('patch', kind, { namespace, name }), 'application/merge-patch+json'));
   }
 
   #do(happening: ScriptStep): Promise<Error | undefined> {

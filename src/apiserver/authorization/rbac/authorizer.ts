@@ -1,6 +1,7 @@
 import type { PolicyRule, RoleRef } from '../../../api/generated/types.ts';
+import type { RequestInfo } from '../../../api/request-info.ts';
 import type { User } from '../../api.ts';
-import type { RequestInfo, Authorizer, AuthorizationDecision } from '../authorizer.ts';
+import type { AuthorizationDecision, Authorizer } from '../authorizer.ts';
 import { superusers } from '../../user.ts';
 import { type GrantedRule, type Grants, RbacPolicy, type RbacObject, type ResolvedRole } from './rbac-policy.ts';
 import { ruleAllows } from './rule.ts';
@@ -36,12 +37,12 @@ export class RbacAuthorizer implements Authorizer {
     this.#policy.remove(object);
   }
 
-  authorize(user: User, attributes: RequestInfo): AuthorizationDecision {
+  authorize(user: User, info: RequestInfo): AuthorizationDecision {
     if (user.groups.includes(superusers)) return allowed;
-    const known = this.#grantsOf(user, attributes.type === 'path' ? '' : attributes.namespace);
-    const decision = decide(known, attributes);
-    if (decision.allowed || attributes.type === 'path' || attributes.name === '') return decision;
-    return allowedBy(known.named, attributes) ?? decision;
+    const known = this.#grantsOf(user, info.type === 'path' ? '' : info.namespace);
+    const decision = decide(known, info);
+    if (decision.allowed || info.type === 'path' || info.name === '') return decision;
+    return allowedBy(known.named, info) ?? decision;
   }
 
   /** All rules that a user has in a namespace, for those who want to see them. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ClusterRole, ClusterRoleBinding, PolicyRule, RoleBinding, Subject } from '../../../api/generated/types.ts';
 import { rbacGroup } from '../../../api/kinds/rbac/policy-rules.ts';
-import type { RequestInfo } from '../authorizer.ts';
+import type { RequestInfo } from '../../../api/request-info.ts';
 import { RbacAuthorizer } from './authorizer.ts';
 import { describeRules, missingRules, ruleAllows } from './rule.ts';
 

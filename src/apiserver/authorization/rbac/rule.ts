@@ -1,5 +1,5 @@
 import type { PolicyRule } from '../../../api/generated/types.ts';
-import type { RequestInfo } from '../authorizer.ts';
+import type { RequestInfo, ResourceRequestInfo } from '../../../api/request-info.ts';
 
 const ALL = '*';
 
@@ -10,13 +10,11 @@ export function ruleAllows(rule: PolicyRule, wanted: RequestInfo): boolean {
   return hasOrAll(rule.apiGroups, wanted.group) && resourceMatches(rule.resources ?? [], wanted) && nameMatches(rule.resourceNames, wanted.name);
 }
 
-type ResourceAttributes = Extract<RequestInfo, { type: 'resource' }>;
-
 const hasOrAll = (allowed: readonly string[] | null | undefined, wanted: string): boolean =>
   allowed !== undefined && allowed !== null && (allowed.includes(ALL) || allowed.includes(wanted));
 
 /** 'pods', 'pods/log', a part of whatever it is part of (any resource's scale), or all there is. */
-function resourceMatches(resources: readonly string[], { resource, subresource }: ResourceAttributes): boolean {
+function resourceMatches(resources: readonly string[], { resource, subresource }: ResourceRequestInfo): boolean {
   if (subresource === '') return resources.includes(ALL) || resources.includes(resource);
   return resources.includes(ALL) || resources.includes(`${resource}/${subresource}`) || resources.includes(`${ALL}/${subresource}`);
 }

@@ -1,6 +1,6 @@
-import { statusErrors } from '../api/status.ts';
+import { statusErrors } from '../../api/status.ts';
 
-/** The two halves of a request's target. The path is still percent-encoded: whoever takes it apart decodes its segments. */
+/** The two halves of a request's target. The path is still percent-encoded. */
 export interface RequestTarget {
   readonly path: string;
   readonly query: URLSearchParams;
@@ -22,21 +22,6 @@ function parseAbsolute(target: string): RequestTarget {
   if (!URL.canParse(target)) throw statusErrors.badRequest('the request target is not a path');
   const url = new URL(target);
   return { path: url.pathname, query: url.searchParams };
-}
-
-/** The segments of a path, decoded. @throws ApiError 400 */
-export function pathSegments(path: string): readonly string[] {
-  const all = path.slice(1, path.endsWith('/') ? -1 : undefined).split('/');
-  const segments = all.includes('') ? all.filter((segment) => segment !== '') : all;
-  return path.includes('%') ? segments.map(decodeSegment) : segments;
-}
-
-function decodeSegment(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    throw statusErrors.badRequest(`invalid URL escape in ${JSON.stringify(segment)}`);
-  }
 }
 
 const unitMs: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1e3, m: 60e3, h: 3600e3 };
