@@ -54,32 +54,32 @@ function parsed(text: string): Partial<Status> | undefined {
   }
 }
 
-/** A session over a WebSocket. Give its events to what this returns. */
-export function overWebSocket(connection: () => WebSocketConnection, session: Session): { onMessage(message: Buffer): void; onClose(): void } {
-  const send = (channel: number, bytes: Uint8Array): boolean => connection().send(Buffer.concat([Buffer.from([channel]), bytes]));
+/** Connects a program's streams to a WebSocket. */
+export function overWebSocket(connection: WebSocketConnection, session: Session): void {
+  const send = (channel: number, bytes: Uint8Array): boolean => connection.send(Buffer.concat([Buffer.from([channel]), bytes]));
   const forward = (stream: Readable | undefined, channel: number): Promise<void> =>
     forwarded(stream, (chunk, goOn) => {
       if (send(channel, chunk)) goOn();
-      else connection().onceDrained(goOn);
+      else connection.onceDrained(goOn);
     });
   const outputs = Promise.all([forward(session.stdout, channels.stdout), forward(session.stderr, channels.stderr)]);
   void Promise.all([session.done, outputs]).then(([code]) => {
     send(channels.error, Buffer.from(statusOf(code)));
-    connection().close();
+    connection.close();
   });
-  return {
+  connection.start({
     onMessage(message) {
       const [channel] = message;
       const bytes = message.subarray(1);
       if (channel === channels.stdin && session.stdin !== undefined && !session.stdin.writableEnded) {
         if (session.stdin.write(bytes)) return;
-        connection().pause();
-        session.stdin.once('drain', () => connection().resume());
+        connection.pause();
+        session.stdin.once('drain', () => connection.resume());
       } else if (channel === channels.close && bytes[0] === channels.stdin) session.stdin?.end();
       else if (channel === channels.resize) resize(session, bytes);
     },
     onClose: () => session.close(),
-  };
+  });
 }
 
 /** Clients wait for a first word before they send anything. */

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Method } from '../../src/api/request-info.ts';
 import { ApiError } from '../../src/api/status.ts';
-import type { ApiRequest } from '../../src/apiserver/api.ts';
 import { type ApiUnderTest, onApi, type Sent } from '../apiserver/api-under-test.ts';
 import { anyJson, changedAt, fuzzing, key, pointersOf } from './fuzz.ts';
 

@@ -1,6 +1,5 @@
 /** Does what a script says: as kubectl would where a person does it, else to the machines and backends themselves. */
 import type { Node, PersistentVolume, Pod } from '../../api/generated/types.ts';
-import { apiVersionOf, type Kind } from '../../api/kind.ts';
 import { kindByName } from '../../api/kinds/index.ts';
 import { nodeKind } from '../../api/kinds/core/node.ts';
 import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts';
@@ -58,7 +57,7 @@ export class ScriptRunner {
   async apply(object: KubeObject): Promise<Error | undefined> {
     const kind = kindByName(object.apiVersion, object.kind);
     if (kind === undefined) return new Error(`there is no kind ${object.kind}`);
-    const { namespace, name } = object.metadata;
+    const { namespace = 'default', name } = object.metadata;
     const query = new URLSearchParams({ fieldValidation: 'Strict' });
     const send = (info: RequestInfo, contentType: string) => this.#stage.transport.send({ info, query, body: { contentType, object } });
     const made = await send(resourceRequestInfo('create', kind, { namespace }), 'application/json');
@@ -274,8 +273,3 @@ const refOf = ({ namespace, name }: Pick<Reference, 'namespace' | 'name'>) => (n
 const errorOf = (result: Result<unknown>): Error | undefined => (result.ok ? undefined : result.error);
 
 const problemOf = (answer: Answer): Error | undefined => (answer.type === 'failed' || answer.type === 'unreachable' ? answer.error : undefined);
-
-function collection(kind: Kind, namespace: string | undefined): string {
-  const root = kind.group === '' ? `/api/${kind.version}` : `/apis/${apiVersionOf(kind)}`;
-  return kind.namespaced ? `${root}/namespaces/${namespace ?? 'default'}/${kind.plural}` : `${root}/${kind.plural}`;
-}
