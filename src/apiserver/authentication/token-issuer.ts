@@ -1,4 +1,5 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Clock, Random } from '../../world/world.ts';
 import type { User } from '../api.ts';
 import { credentialId } from '../user.ts';
@@ -117,7 +118,7 @@ class SigningIssuer implements TokenIssuer {
   readonly #privateKey: KeyObject;
   readonly #publicKey: KeyObject;
   readonly #keyId: string;
-  readonly #verifiedClaims = new Map<string, Claims>();
+  readonly #verifiedClaims = new LRUCache<string, Claims>({ max: maxVerifiedTokens });
 
   constructor(options: TokenIssuerOptions, key: KeyObject) {
     this.#options = options;
@@ -181,7 +182,6 @@ class SigningIssuer implements TokenIssuer {
         currentDate: new Date(this.#options.clock.now()),
       });
       const claims = { ...payload, aud: [payload.aud ?? []].flat() } as unknown as Claims;
-      if (this.#verifiedClaims.size >= maxVerifiedTokens) this.#verifiedClaims.clear();
       this.#verifiedClaims.set(token, claims);
       return claims;
     } catch {
