@@ -51,9 +51,9 @@ export class WebSocketConnection {
     return accepted;
   }
 
-  start({ onMessage, onClose }: WebSocketEvents): void {
-    if (this.#webSocket.readyState === WebSocket.CLOSED) return onClose();
-    this.#webSocket.on('message', (data: RawData) => onMessage(data as Buffer)).on('close', onClose);
+  start(events: WebSocketEvents): void {
+    if (this.#webSocket.readyState === WebSocket.CLOSED) return events.onClose();
+    this.#webSocket.on('message', (data: RawData) => events.onMessage(data as Buffer)).on('close', () => events.onClose());
     this.#webSocket.resume();
   }
 
