@@ -31,26 +31,26 @@ export interface ApiOptions {
   /** For service accounts; without it, no tokens are issued. */
   readonly tokens?: Pick<TokenIssuer, 'issue'> & Partial<Pick<TokenIssuer, 'review'>>;
   readonly network?: ServiceNetwork;
-  /** Who may do what; without it, nobody is kept from giving away what they do not have. */
+  /** Absent: privilege escalation is not checked, and reviews are not served. */
   readonly access?: AccessRules;
-  /** Serves what Kubernetes has not (docs/EXTENSIONS.md); the authorizer is asked about each object that one request writes. Absent: there is no such path. */
+  /** Serves Mooring's extensions (docs/EXTENSIONS.md); the authorizer decides on each object that one request writes. */
   readonly extensions?: { readonly authorizer: Authorizer } | undefined;
   /** How admission webhooks are called; without it, they fail. */
   readonly webhooks?: WebhookCaller;
 }
 
 export interface RunningApi extends Api {
-  /** The kinds that are served because somebody defined them. The same list until they change. */
+  /** The kinds of CustomResourceDefinitions. The same list until they change. */
   customKinds(): readonly Kind[];
-  /** Ends what runs in the background: history is no longer shortened, events no longer expire. Requests are answered as long as the store is open. */
+  /** Ends compaction and the expiry of events. Requests are answered as long as the store is open. */
   stop(): Promise<void>;
 }
 
 /** The API below HTTP, on a store. */
 export function createApi({ store, kinds, world, tokens, access, extensions, webhooks, network = defaultServiceNetwork }: ApiOptions): RunningApi {
   const resources = new Resources(kinds);
-  const configured = new DynamicAdmission({ store, world, resources, caller: webhooks, authorizer: access?.authorizer });
-  const admission = orderedPlugins(resources, { store, world, network, access, dynamic: configured });
+  const dynamicAdmission = new DynamicAdmission({ store, world, resources, caller: webhooks, authorizer: access?.authorizer });
+  const admission = orderedPlugins(resources, { store, world, network, access, dynamic: dynamicAdmission });
   const registry: Registry = {
     store,
     resources,
@@ -69,7 +69,7 @@ export function createApi({ store, kinds, world, tokens, access, extensions, web
   const api: RunningApi = {
     handle: async (request) => {
       try {
-        if (configured.loading !== undefined) await configured.loading;
+        if (dynamicAdmission.loading !== undefined) await dynamicAdmission.loading;
         const { info } = request;
         if (info.type === 'resource' && !isRead(info)) await loadFor[info.group]?.();
         if (custom?.loading !== undefined) await custom.loading;
@@ -81,7 +81,7 @@ export function createApi({ store, kinds, world, tokens, access, extensions, web
     customKinds: () => custom?.kinds() ?? noKinds,
     stop: async () => {
       custom?.stop();
-      configured.stop();
+      dynamicAdmission.stop();
       webhooks?.stop();
       for (const cancel of background) cancel();
     },

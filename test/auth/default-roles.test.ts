@@ -238,13 +238,13 @@ test.each(roles.map((role) => role.metadata.name ?? ''))('%s is good for nothing
   expect(allowedBy(role, 'elsewhere')).toEqual({});
 });
 
-test.each(Object.keys(controllerPolicy))('the role of %s does not let it give roles to others, nor act as somebody else', (name) => {
+test.each(Object.keys(controllerPolicy))('the role of %s does not let it grant roles, nor impersonate users', (name) => {
   const allowed = allowedBy(`system:controller:${name}`);
   const dangerous = Object.entries(allowed).filter(([, granted]) => /impersonate|bind|approve/.test(granted));
   expect(dangerous).toEqual([]);
 });
 
-test('nobody is bound to anything but what everybody may ask, the administrators, and who becomes or is a node', () => {
+test('the only subjects of default bindings are all users, administrators, and nodes with or without a certificate', () => {
   const bound = policy.clusterRoleBindings.filter(({ subjects = [] }) => subjects.some(({ kind }) => kind === 'Group'));
   expect(bound.map(({ roleRef, subjects }) => `${roleRef.name}: ${subjects?.map(({ name }) => name).join(' ')}`)).toEqual([
     'cluster-admin: system:masters',

@@ -47,7 +47,7 @@ const kubernetesOwn500s = [
   // apimachinery/pkg/util/managedfields/internal/structuredmerge.go
   /^failed to create typed patch object/,
   /^failed to convert new object/,
-  // … /fieldmanager.go: of an object whose managedFields somebody wrote by hand
+  // … /fieldmanager.go: of an object whose managedFields were written by hand
   /^failed to decode managed fields/,
   // apiserver/pkg/storage/api_object_versioner.go, ObjectResourceVersion
   /^strconv\.ParseUint: parsing/,

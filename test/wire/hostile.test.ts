@@ -8,7 +8,7 @@ import { startWireServer, type WireServer } from './wire-server.ts';
 const collection = '/api/v1/namespaces/default/configmaps';
 
 let wire: WireServer;
-/** Somebody who does nothing wrong, all the while. */
+/** A well-behaved client, all the while. */
 let bystander: { failures: unknown[]; served: number; stop(): Promise<void> };
 
 beforeEach(async () => {
@@ -106,7 +106,7 @@ describe('bodies', () => {
     expect(received).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  test('that nobody wants: an anonymous client is told no before it has sent everything', async () => {
+  test('of an anonymous client is refused before it has arrived', async () => {
     const reply = await send(wire, collection, { method: 'POST', as: 'anonymous', body: Buffer.alloc(2 * 1024 * 1024) });
     expect(reply.code).toBe(403);
     const session = connect(wire.server.url, credentials(wire, 'anonymous'));

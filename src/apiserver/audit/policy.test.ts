@@ -52,7 +52,7 @@ describe('which rule a request matches (v1.36.4)', () => {
     for (const info of not) expect(evaluatePolicyRule(policy, ann, info)).toBeUndefined();
   });
 
-  it('nobody known matches no rule about users', () => {
+  it('a user that is not authenticated matches no rule about users', () => {
     expect(evaluatePolicyRule(policyOf('- {level: Metadata, users: [ann]}'), undefined, getPod)).toBeUndefined();
     expect(evaluatePolicyRule(policyOf('- {level: Metadata, userGroups: [dev]}'), undefined, getPod)).toBeUndefined();
     expect(evaluatePolicyRule(policyOf('- {level: Metadata}'), undefined, getPod)?.level).toBe('Metadata');

@@ -7,14 +7,13 @@ export const levels: readonly AuditLevel[] = ['None', 'Metadata', 'Request', 'Re
 export type AuditStage = 'RequestReceived' | 'ResponseStarted' | 'ResponseComplete' | 'Panic';
 export const stages: readonly AuditStage[] = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'];
 
-/** What is written down of a request. */
 export interface RequestAuditConfig {
   readonly level: AuditLevel;
   readonly omitStages: ReadonlySet<AuditStage>;
   readonly omitManagedFields: boolean;
 }
 
-/** An audit policy (audit.k8s.io/v1): the first rule that matches a request says what is written down of it; without one, nothing. */
+/** An audit policy (audit.k8s.io/v1): the first rule that matches a request decides what is recorded; without one, nothing is. */
 export interface AuditPolicy {
   readonly rules: readonly AuditPolicyRule[];
 }
@@ -25,9 +24,9 @@ export interface AuditPolicyRule extends RequestAuditConfig {
   readonly userGroups: readonly string[];
   readonly verbs: readonly string[];
   readonly resources: readonly GroupResources[];
-  /** '' is where resources are that have no namespace. */
+  /** '' matches cluster-scoped resources. */
   readonly namespaces: readonly string[];
-  /** '*', a path, or the beginning of one with a '*' behind it. */
+  /** '*', a path, or a prefix followed by '*'. */
   readonly nonResourceUrls: readonly string[];
 }
 
@@ -39,7 +38,7 @@ export interface GroupResources {
   readonly resourceNames: readonly string[];
 }
 
-/** `user` undefined: nobody knows who asked. As v1.36.4 matches (apiserver/pkg/audit/policy/checker.go). */
+/** `user` undefined: not authenticated. As v1.36.4 matches (apiserver/pkg/audit/policy/checker.go). */
 export function evaluatePolicyRule(policy: AuditPolicy, user: User | undefined, info: RequestInfo): RequestAuditConfig | undefined {
   const rule = policy.rules.find((candidate) => matches(candidate, user, info));
   return rule === undefined || rule.level === 'None' ? undefined : rule;

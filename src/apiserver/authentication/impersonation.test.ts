@@ -18,7 +18,7 @@ function recording(allows: (info: Extract<RequestInfo, { type: 'resource' }>) =>
   return { asked, authorizer };
 }
 
-describe('acting as somebody else', () => {
+describe('user impersonation', () => {
   test('asks for the user, each group, each extra value and the uid', async () => {
     const { asked, authorizer } = recording();
     const headers = [
@@ -45,7 +45,7 @@ describe('acting as somebody else', () => {
 
   test.each([
     ['a service account has its groups', 'system:serviceaccount:a:robot', ['system:serviceaccounts', 'system:serviceaccounts:a', 'system:authenticated']],
-    ['nobody is not authenticated', 'system:anonymous', ['system:unauthenticated']],
+    ['the anonymous user is not authenticated', 'system:anonymous', ['system:unauthenticated']],
   ])('%s', async (_, name, groups) => {
     const { authorizer } = recording();
     expect(await actingUser(admin, [['impersonate-user', name]], authorizer)).toEqual({ name, groups });

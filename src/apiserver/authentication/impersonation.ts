@@ -4,7 +4,7 @@ import type { User } from '../api.ts';
 import { type Authorizer, forbiddenError } from '../authorization/authorizer.ts';
 import { anonymous, authenticatedGroup, serviceAccountGroups, unauthenticatedGroup } from '../user.ts';
 
-/** How the headers begin by which somebody acts as somebody else. */
+/** Of the headers of user impersonation. */
 export const impersonationPrefix = 'impersonate-';
 const extraPrefix = `${impersonationPrefix}extra-`;
 
@@ -16,7 +16,7 @@ interface ImpersonatedUser {
 }
 
 /**
- * Whom a request acts as: whoever sent it, unless headers name another user and the sender may impersonate that user, each
+ * The user that a request acts as: its sender, unless headers name another user and the sender may impersonate that user, each
  * of the groups, the uid and each extra value. `headers`: those that begin with the prefix, one for each value.
  * @throws ApiError 400, 403
  */
@@ -73,7 +73,7 @@ function accountOf(user: string): { namespace: string; name: string } | undefine
   return match === null ? undefined : { namespace: match[1] ?? '', name: match[2] ?? '' };
 }
 
-/** A service account has its groups without being asked; everybody is either authenticated or not. */
+/** A service account has its groups implicitly, and every user is in one of system:authenticated and system:unauthenticated. */
 function groupsOf({ name, groups }: ImpersonatedUser): readonly string[] {
   const account = accountOf(name);
   const own = groups.length === 0 && account !== undefined ? serviceAccountGroups(account.namespace) : groups;

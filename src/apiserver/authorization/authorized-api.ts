@@ -1,7 +1,7 @@
 import type { Api } from '../api.ts';
 import { type Authorizer, forbiddenError } from './authorizer.ts';
 
-/** The same API for callers that do not come through HTTP, who are authorised there: a request that its user may not make is a 403. */
+/** The same API, with authorization, for callers in the server's own process. @throws ApiError 403 */
 export function authorizedApi(api: Api, authorizer: Authorizer): Api {
   return {
     handle: async (request) => {

@@ -4,12 +4,11 @@ import type { User } from '../api.ts';
 
 export type AuthorizationDecision = { readonly allowed: true; readonly reason?: string } | { readonly allowed: false; readonly reason: string };
 
-/** Decides who may do what. */
 export interface Authorizer {
   authorize(user: User, info: RequestInfo): AuthorizationDecision | Promise<AuthorizationDecision>;
 }
 
-/** 403 in Kubernetes' words. */
+/** 403 with Kubernetes' message. */
 export function forbiddenError(user: User, info: RequestInfo, reason: string): ApiError {
   const why = reason === '' ? refusal(user, info) : `${refusal(user, info)}: ${reason}`;
   if (info.type === 'path') return new ApiError(403, 'Forbidden', `forbidden: ${why}`, {});
@@ -28,5 +27,5 @@ function refusal(user: User, info: RequestInfo): string {
   return `${subject} resource ${what} in API group ${quote(group)} ${where}`;
 }
 
-/** The text may be shown by a browser: nothing in it may look like HTML. */
+/** A browser may show the text: it must not contain HTML. */
 const quote = (text: string): string => JSON.stringify(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

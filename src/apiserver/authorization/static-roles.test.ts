@@ -5,7 +5,7 @@ import { authorizedApi } from './authorized-api.ts';
 import type { Authorizer } from './authorizer.ts';
 import { staticRoleAuthorizer } from './static-roles.ts';
 
-const noOne: Authorizer = { authorize: () => ({ allowed: false, reason: 'nobody may' }) };
+const denyAll: Authorizer = { authorize: () => ({ allowed: false, reason: 'not allowed' }) };
 const roles = new Map([
   ['clerk', [{ verbs: ['get', 'update'], group: '', resources: ['pods', 'pods/status'] }]],
   ['reader', [{ verbs: ['list', 'watch'], resources: 'all' as const }]],
@@ -17,7 +17,7 @@ const everything: Api = {
     return { type: 'status', status: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 200 }, warnings: [] };
   },
 };
-const api = authorizedApi(everything, staticRoleAuthorizer(roles, noOne));
+const api = authorizedApi(everything, staticRoleAuthorizer(roles, denyAll));
 
 const ask = (name: string, method: Method, target: string) => {
   const [path = '', text = ''] = target.split('?');
@@ -42,7 +42,7 @@ describe('a role', () => {
     ['the same name in another group', 'clerk', 'GET', '/apis/metrics.k8s.io/v1/namespaces/a/pods/p', 'in API group "metrics.k8s.io"'],
     ['a part that is not named', 'clerk', 'PUT', '/api/v1/namespaces/a/pods/p/binding', 'cannot update resource "pods/binding"'],
     ['a part of everything', 'reader', 'GET', '/api/v1/namespaces/a/pods/p/log', 'cannot get resource "pods/log"'],
-    ['what others may not either', 'guest', 'GET', '/api/v1/pods', 'nobody may'],
+    ['what others may not either', 'guest', 'GET', '/api/v1/pods', 'not allowed'],
   ] as const)('does not allow %s', async (_, name, method, target, message) => {
     await expect(ask(name, method, target)).rejects.toMatchObject({ code: 403, reason: 'Forbidden', message: expect.stringContaining(message) });
     expect(asked).toEqual([]);

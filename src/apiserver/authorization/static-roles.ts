@@ -19,16 +19,15 @@ interface NamedResources {
   readonly names?: readonly string[];
 }
 
-/** What somebody may do, wherever it is. */
+/** Permissions in all namespaces. */
 export type StaticRole = readonly StaticRule[];
 
 const allowed: AuthorizationDecision = { allowed: true };
 
 /**
- * Users who have a role may do what it says; about all else, somebody else decides. Paths that are no resource are none of a
- * role's business.
+ * Allows users with a role what it permits. `others` decide everything else, non-resource paths included.
  *
- * The rules are looked up, not gone through: the controllers of a busy server ask thousands of times a second.
+ * Rules are found by key: the controllers of a busy server send thousands of requests a second.
  */
 export function staticRoleAuthorizer(roles: ReadonlyMap<string, StaticRole>, others: Authorizer): Authorizer {
   const granted = new Map([...roles].map(([user, role]) => [user, new Set(grantsOf(role))]));

@@ -16,7 +16,7 @@ export function parseTarget(target: string): RequestTarget {
   return { path: target.slice(0, question), query: new URLSearchParams(target.slice(question + 1)) };
 }
 
-/** Proxies send whole URLs. */
+/** Proxies send absolute URLs. */
 function parseAbsolute(target: string): RequestTarget {
   if (target === '*') return { path: '*', query: noQuery };
   if (!URL.canParse(target)) throw statusErrors.badRequest('the request target is not a path');
@@ -26,7 +26,7 @@ function parseAbsolute(target: string): RequestTarget {
 
 const unitMs: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1e3, m: 60e3, h: 3600e3 };
 
-/** How long a client waits, in milliseconds, from `?timeout=1m30s`; 0: it did not say. @throws ApiError 400 */
+/** Milliseconds of `?timeout=1m30s`; 0: none. @throws ApiError 400 */
 export function requestedTimeout(query: URLSearchParams): number {
   const value = query.get('timeout') ?? '';
   if (value === '' || value === '0') return 0;
@@ -38,7 +38,7 @@ export function requestedTimeout(query: URLSearchParams): number {
   return value.startsWith('-') ? 0 : total;
 }
 
-/** In the words of Go's parser. */
+/** As Go's time.ParseDuration says it. */
 function durationProblem(value: string): string {
   const quoted = JSON.stringify(value);
   if (/^[+-]?(?:\d+\.?\d*|\.\d+)$/.test(value)) return `missing unit in duration ${quoted}`;

@@ -1,7 +1,7 @@
 import type { RequestInfo } from '../../api/request-info.ts';
 import type { Counter, Histogram, Metrics } from './metrics.ts';
 
-/** What the HTTP layer counts, under the names that dashboards for Kubernetes know. */
+/** The metrics of the HTTP layer, under Kubernetes' names. */
 export class RequestMetrics {
   readonly encodings: Counter;
   readonly watchEvents: Counter;
@@ -11,13 +11,13 @@ export class RequestMetrics {
   /** So far. */
   handled = 0;
   watches = 0;
-  /** How many wait for their turn. */
+  /** Requests in the queues of flow control. */
   waiting: () => number = () => 0;
   readonly #requests: Counter;
   readonly #durations: Histogram;
   readonly #resources: ReadonlySet<string>;
 
-  /** `resources`: 'apps/v1/deployments' of every kind served; only they become labels, since anybody can invent others. */
+  /** `resources`: 'apps/v1/deployments' of every kind served; only they become labels: clients can make up others. */
   constructor(metrics: Metrics, resources: ReadonlySet<string>) {
     this.#resources = resources;
     const labels = ['verb', 'group', 'version', 'resource', 'subresource', 'scope'];

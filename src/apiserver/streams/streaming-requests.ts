@@ -1,4 +1,4 @@
-/** Requests for what goes on inside of pods (logs, exec, attach, portforward) and for what nodes tell of themselves. */
+/** Requests that a kubelet answers: logs, exec, attach, port-forward, and the proxy to a node. */
 import type { Readable } from 'node:stream';
 import type { Pod } from '../../api/generated/types.ts';
 import { nodeKind } from '../../api/kinds/core/node.ts';
@@ -19,7 +19,7 @@ export interface StreamingRequestsOptions {
   readonly api: Api;
   readonly authorizer: Authorizer;
   readonly world: World;
-  /** Undefined: nobody offers anything of the node's pods. */
+  /** Undefined: the node has no kubelet that can be reached. */
   readonly node: (name: string) => PodStreams | undefined;
 }
 
@@ -45,7 +45,7 @@ export class StreamingRequests {
     } catch (error) {
       if (error instanceof NodeUnreachable) throw new ApiError(500, '', `error dialing backend: ${error.message}`);
       if (!(error instanceof StreamRefused)) throw error;
-      // What the node answered, as it answered it.
+      // The kubelet's own response.
       const headers = ['audit-id', request.auditId, 'cache-control', 'no-cache, private', 'content-type', 'text/plain; charset=utf-8'];
       request.exchange.respond({ code: error.code, headers }, Buffer.from(error.message));
     }
@@ -74,7 +74,7 @@ export class StreamingRequests {
     }
   }
 
-  /** Whoever only reads must not enter, whichever method they ask with. */
+  /** exec, attach and port-forward need the verb create, also with GET. */
   async #requireCreate({ info, user }: StreamingRequest): Promise<void> {
     if (info.verb === 'create') return;
     const asked = { ...info, verb: 'create' };
@@ -106,7 +106,7 @@ export class StreamingRequests {
     return node;
   }
 
-  /** What a node tells of itself, by the path behind `proxy`: asked as it was sent, answered as it was said. */
+  /** The proxy to a kubelet: request and response are passed on as they are. */
   async #serveNode({ exchange, info: { name, subpath = '' }, auditId }: StreamingRequest): Promise<void> {
     if (exchange.upgrade !== undefined) throw statusErrors.badRequest('no other protocol than HTTP is passed on to nodes');
     const [path = '', query = ''] = exchange.target.split(/\?(.*)/s);
@@ -181,7 +181,7 @@ function logRefused({ code, message }: StreamRefusal, pod: string): ApiError {
   return new ApiError(code, reason, `${text} ( pods/log ${pod})`, { name: pod, kind: 'pods/log' });
 }
 
-/** As the client takes it; nobody reads further for a client that has left. */
+/** With backpressure; the source is destroyed once the client has left. */
 function pipeToClient(source: Readable, exchange: Exchange, head: ResponseHead): void {
   const output = exchange.open(head);
   exchange.onClose(() => source.destroy());
@@ -196,5 +196,5 @@ function pipeToClient(source: Readable, exchange: Exchange, head: ResponseHead):
 }
 
 const maxBufferedBytes = 256 * 1024;
-/** What is sent on to a node at most. */
+/** Of a request to a kubelet. */
 const maxProxiedBytes = 1024 * 1024;

@@ -56,8 +56,8 @@ const asked = (verb: string, what: string, at = '', fieldSelector?: string): Req
   const [namespace = '', name = ''] = at.includes('/') ? at.split('/') : ['', at];
   return { type: 'resource', verb, group, version: 'v1', resource, subresource, namespace, name, ...(fieldSelector === undefined ? {} : { fieldSelector }) };
 };
-const nobody: Authorizer = { authorize: () => ({ allowed: false, reason: '' }) };
-const nodes = nodeAuthorizer({ current: async () => relations }, nobody);
+const denyAll: Authorizer = { authorize: () => ({ allowed: false, reason: '' }) };
+const nodes = nodeAuthorizer({ current: async () => relations }, denyAll);
 const may = (info: RequestInfo, node = 'n1') => nodes.authorize(nodeUser(node), info);
 
 test.each<[string, RequestInfo]>([

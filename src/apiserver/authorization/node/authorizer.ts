@@ -128,7 +128,7 @@ function evaluate(asked: Asked, node: string): Verdict {
   return roleRules.some((one) => ruleAllows(one, asked)) ? allowed : no('');
 }
 
-/** Nodes may do what concerns themselves and their pods. What they may beyond that, and what everybody else may, `others` decide. */
+/** Decides for nodes: requests about themselves and their pods. `others` decide everything else. */
 export function nodeAuthorizer(relations: Pick<PopulatedGraph, 'current'>, others: Authorizer): Authorizer {
   const withOthers = async (user: User, info: RequestInfo, reason: string): Promise<AuthorizationDecision> => {
     const decision = await others.authorize(user, info);

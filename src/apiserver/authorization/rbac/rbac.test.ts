@@ -110,7 +110,7 @@ describe('roles in a cluster', () => {
     expect(answers).toEqual([false, true, false, false]);
   });
 
-  test('whoever has a name that looks like several is none of those', () => {
+  test('a user whose name looks like several users is none of those', () => {
     const rbac = new RbacAuthorizer();
     rbac.put(role('reader', pods));
     rbac.put(bound('reader', [{ kind: 'Group', name: 'ops' }]));

@@ -3,7 +3,6 @@ import type { RequestInfo, ResourceRequestInfo } from '../../../api/request-info
 
 const ALL = '*';
 
-/** Whether a rule allows what somebody wants to do. */
 export function ruleAllows(rule: PolicyRule, wanted: RequestInfo): boolean {
   if (!hasOrAll(rule.verbs, wanted.verb)) return false;
   if (wanted.type === 'path') return (rule.nonResourceURLs ?? []).some((url) => pathMatches(url, wanted.path));
@@ -43,7 +42,7 @@ export function missingRules(owned: readonly PolicyRule[], wanted: readonly Poli
   });
 }
 
-/** As much of it as somebody reads. */
+/** For messages. */
 function shortened({ verbs, ...targets }: PolicyRule): PolicyRule {
   const few = (values: readonly string[]): string[] => (values.length > 10 ? [...values.slice(0, 10), '...'] : [...values]);
   return { ...Object.fromEntries(Object.entries(targets).map(([key, values]) => [key, few(values as readonly string[])])), verbs: few(verbs ?? []) };
