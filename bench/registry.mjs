@@ -1,5 +1,6 @@
 // The API below HTTP with the memory store: the processor time of one request, without network, encoding and disk.
 import { allKinds } from '../dist/api/kinds/index.js';
+import { parseRequestInfo } from '../dist/api/request-info.js';
 import { createRealWorld } from '../dist/host/world.js';
 import { createApi } from '../dist/apiserver/create-api.js';
 import { openMemoryStore } from '../dist/store/memory/memory-store.js';
@@ -13,7 +14,8 @@ const json = (value) => ({ type: 'bytes', contentType: 'application/json', bytes
 export async function run() {
   const store = openMemoryStore();
   const api = createApi({ store, kinds: allKinds, world: createRealWorld({ logLevel: 'warn' }) });
-  const send = (method, path, body = { type: 'none' }, query = noQuery) => api.handle({ method, path, query, user, userAgent: 'bench', body });
+  const send = (method, path, body = { type: 'none' }, query = noQuery) =>
+    api.handle({ info: parseRequestInfo(method, path, query), query, user, userAgent: 'bench', body });
   await send('POST', '/api/v1/namespaces', json({ metadata: { name: 'default' } }));
   const object = (i) => ({
     apiVersion: 'v1',

@@ -1,6 +1,7 @@
 import type { Kind } from '../api/kind.ts';
 import type { KubeObject } from '../api/object.ts';
 import type { Stored } from '../api/stored.ts';
+import type { RequestInfo } from '../api/request-info.ts';
 import type { Status } from '../api/status.ts';
 
 /**
@@ -14,9 +15,7 @@ export interface Api {
 }
 
 export interface ApiRequest {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** '/api/v1/namespaces/default/pods/web/status' */
-  readonly path: string;
+  readonly info: RequestInfo;
   readonly query: URLSearchParams;
   readonly user: User;
   readonly body: RequestBody;

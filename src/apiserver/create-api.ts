@@ -1,8 +1,7 @@
 import { loadExpressions } from '../api/admission/expressions.ts';
 import { loadCel } from '../api/cel/environment.ts';
 import type { Kind } from '../api/kind.ts';
-import { volumeBindingsPath } from '../api/kinds/mooring/volume-binding.ts';
-import { ApiError } from '../api/status.ts';
+import { isRead } from '../api/request-info.ts';
 import type { Store } from '../store/contract.ts';
 import type { World } from '../world/world.ts';
 import { DynamicAdmission } from './admission/dynamic-admission.ts';
@@ -16,14 +15,13 @@ import type { TokenIssuer } from './authentication/token-issuer.ts';
 import { CustomResources } from './apiextensions/custom-resources.ts';
 import { volumeBindings } from './registry/volume-bindings/volume-binding.ts';
 import { compactPeriodically } from './registry/compaction.ts';
-import { dispatch } from './registry/dispatch.ts';
+import { Dispatcher } from './registry/dispatch.ts';
 import { expireEvents } from './registry/event-ttl.ts';
 import { KeyLocks } from './objects/locks.ts';
 import { ListCache } from './objects/list-cache.ts';
 import type { Registry } from './registry/registry.ts';
 import { createReviews } from './registry/reviews/reviews.ts';
 import { Resources } from './objects/resources.ts';
-import { Router } from './registry/route.ts';
 import { storeFailure } from './objects/transaction.ts';
 
 export interface ApiOptions {
@@ -33,26 +31,26 @@ export interface ApiOptions {
   /** For service accounts; without it, no tokens are issued. */
   readonly tokens?: Pick<TokenIssuer, 'issue'> & Partial<Pick<TokenIssuer, 'review'>>;
   readonly network?: ServiceNetwork;
-  /** Who may do what; without it, nobody is kept from giving away what they do not have. */
+  /** Absent: privilege escalation is not checked, and reviews are not served. */
   readonly access?: AccessRules;
-  /** Serves what Kubernetes has not (docs/EXTENSIONS.md); the authorizer is asked about each object that one request writes. Absent: there is no such path. */
+  /** Serves Mooring's extensions (docs/EXTENSIONS.md); the authorizer decides on each object that one request writes. */
   readonly extensions?: { readonly authorizer: Authorizer } | undefined;
   /** How admission webhooks are called; without it, they fail. */
   readonly webhooks?: WebhookCaller;
 }
 
 export interface RunningApi extends Api {
-  /** The kinds that are served because somebody defined them. The same list until they change. */
+  /** The kinds of CustomResourceDefinitions. The same list until they change. */
   customKinds(): readonly Kind[];
-  /** Ends what runs in the background: history is no longer shortened, events no longer expire. Requests are answered as long as the store is open. */
+  /** Ends compaction and the expiry of events. Requests are answered as long as the store is open. */
   stop(): Promise<void>;
 }
 
 /** The API below HTTP, on a store. */
 export function createApi({ store, kinds, world, tokens, access, extensions, webhooks, network = defaultServiceNetwork }: ApiOptions): RunningApi {
   const resources = new Resources(kinds);
-  const configured = new DynamicAdmission({ store, world, resources, caller: webhooks, authorizer: access?.authorizer });
-  const admission = orderedPlugins(resources, { store, world, network, access, dynamic: configured });
+  const dynamicAdmission = new DynamicAdmission({ store, world, resources, caller: webhooks, authorizer: access?.authorizer });
+  const admission = orderedPlugins(resources, { store, world, network, access, dynamic: dynamicAdmission });
   const registry: Registry = {
     store,
     resources,
@@ -62,31 +60,20 @@ export function createApi({ store, kinds, world, tokens, access, extensions, web
     listCache: new ListCache(world),
     authorizer: access?.authorizer,
   };
-  const router = new Router(resources);
-  const bindings = extensions === undefined ? undefined : volumeBindings(registry, extensions.authorizer);
-  const reviews = access === undefined ? undefined : createReviews({ access, tokens, world });
+  const createOnly = [
+    ...(access === undefined ? [] : createReviews({ access, tokens, world })),
+    ...(extensions === undefined ? [] : [volumeBindings(registry, extensions.authorizer)]),
+  ];
+  const dispatcher = new Dispatcher({ registry, tokens, createOnly });
   const background = [compactPeriodically({ store, world }), expireEvents({ store, world }, resources.require('v1', 'events'))];
   const api: RunningApi = {
     handle: async (request) => {
       try {
-        if (configured.loading !== undefined) await configured.loading;
-        const review = reviews?.(request);
-        if (review !== undefined) return await review;
-        if (bindings !== undefined && request.path === volumeBindingsPath) return await bindings.handle(request);
-        // The rules of a definition are read with it.
-        if (request.method !== 'GET' && request.path.startsWith(definitions)) await loadCel();
-        if (request.method !== 'GET' && request.path.startsWith(admissions)) await loadExpressions();
+        if (dynamicAdmission.loading !== undefined) await dynamicAdmission.loading;
+        const { info } = request;
+        if (info.type === 'resource' && !isRead(info)) await loadFor[info.group]?.();
         if (custom?.loading !== undefined) await custom.loading;
-        const route = router.route(request.path);
-        const { deprecation } = route.resource.kind;
-        const warnings = new Set(deprecation === undefined ? [] : [deprecation]);
-        try {
-          return await dispatch(registry, { request, route, warnings }, tokens);
-        } catch (error) {
-          // A client is warned also of what it is refused.
-          if (error instanceof ApiError) error.warnings = [...warnings];
-          throw error;
-        }
+        return await dispatcher.dispatch(request);
       } catch (error) {
         throw storeFailure(error);
       }
@@ -94,7 +81,7 @@ export function createApi({ store, kinds, world, tokens, access, extensions, web
     customKinds: () => custom?.kinds() ?? noKinds,
     stop: async () => {
       custom?.stop();
-      configured.stop();
+      dynamicAdmission.stop();
       webhooks?.stop();
       for (const cancel of background) cancel();
     },
@@ -104,6 +91,9 @@ export function createApi({ store, kinds, world, tokens, access, extensions, web
   return api;
 }
 
-const definitions = '/apis/apiextensions.k8s.io/';
-const admissions = '/apis/admissionregistration.k8s.io/';
+/** Libraries that writes of a group need: the expressions of a definition or a policy are compiled with it. */
+const loadFor: Readonly<Record<string, () => Promise<unknown>>> = {
+  'apiextensions.k8s.io': loadCel,
+  'admissionregistration.k8s.io': loadExpressions,
+};
 const noKinds: readonly Kind[] = [];

@@ -1,5 +1,5 @@
-import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
+import type { Upgrade } from '../streams/upgrades.ts';
 
 /** One request and the place of its answer, whichever version of HTTP carries it. */
 export interface Exchange {
@@ -18,8 +18,8 @@ export interface Exchange {
   respond(head: ResponseHead, body: Uint8Array): void;
   /** Begins an answer that is written piece by piece. */
   open(head: ResponseHead): Output;
-  /** Of a request for another protocol: grants it, with these lines as the answer's headers. `head`: what came right behind the request. */
-  readonly upgrade?: (headers: readonly string[]) => { readonly socket: Duplex; readonly head: Buffer };
+  /** Of a request for another protocol. */
+  readonly upgrade?: Upgrade;
   /** Called once when the exchange is over: answered, or broken off by either side. */
   onClose(callback: () => void): void;
 }

@@ -37,7 +37,7 @@ export interface Limits {
    * more would only let one user's requests get in front of another's.
    */
   readonly seats: number;
-  /** Requests of each priority that wait for that; then the last ones of whoever has most are answered 429 with Retry-After. */
+  /** Requests of each priority that wait for that; then the last ones of the user with the most are answered 429 with Retry-After. */
   readonly requestsWaiting: number;
   /** Requests of one user: arriving, waiting and worked on; further ones are answered 429. */
   readonly requestsPerUser: number;
@@ -46,7 +46,7 @@ export interface Limits {
   readonly bodiesBytesPerUser: number;
   /** Watches open at once; further ones are answered 429 with Retry-After. */
   readonly watches: number;
-  /** Watches of one user: nobody takes all of them. */
+  /** Watches of one user. */
   readonly watchesPerUser: number;
   /** Bytes of events that wait for one watch's client, beyond the initial ones; then the watch is cut off. */
   readonly watchBufferBytes: number;
@@ -98,5 +98,5 @@ export const defaultLimits: Limits = {
   stopMs: 10_000,
 };
 
-/** What a client that was turned away is told to wait. */
+/** Of 429 responses. */
 export const retryAfterSeconds = 1;

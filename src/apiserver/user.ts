@@ -3,7 +3,7 @@ import type { User } from './api.ts';
 export const authenticatedGroup = 'system:authenticated';
 export const unauthenticatedGroup = 'system:unauthenticated';
 
-/** Who is in this group may do everything, whatever the roles say: nobody can lock the administrator out. */
+/** Members of this group may do everything, whatever the roles say: an administrator cannot be locked out. */
 export const superusers = 'system:masters';
 
 /** Who holds a credential that is good for nothing but to become a node. */
@@ -24,7 +24,7 @@ export const credentialId = 'authentication.kubernetes.io/credential-id';
 
 export const anonymous: User = { name: 'system:anonymous', groups: [unauthenticatedGroup] };
 
-/** The user with the group that everybody has who proved who they are. */
+/** The user with the group of all authenticated users. */
 export function authenticated(user: User): User {
   return user.groups.includes(authenticatedGroup) ? user : { ...user, groups: [...user.groups, authenticatedGroup] };
 }

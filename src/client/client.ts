@@ -1,8 +1,9 @@
 import { apiVersionOf, type Kind } from '../api/kind.ts';
-import { type VolumeBinding, volumeBindingKind, volumeBindingsPath } from '../api/kinds/mooring/volume-binding.ts';
+import { type VolumeBinding, volumeBindingKind } from '../api/kinds/mooring/volume-binding.ts';
 import { persistentVolumeClaimKind } from '../api/kinds/core/persistent-volume-claim.ts';
 import { persistentVolumeKind } from '../api/kinds/core/persistent-volume.ts';
 import type { KubeObject } from '../api/object.ts';
+import { type RequestInfo, resourceRequestInfo } from '../api/request-info.ts';
 import type { Stored } from '../api/stored.ts';
 import { ApiError, statusErrors } from '../api/status.ts';
 import { type Failure, failure, type Result } from './result.ts';
@@ -128,47 +129,47 @@ export class Client {
   async get<T extends KubeObject>(kind: Kind<T>, ref: Ref, options: GetOptions = {}): Promise<Result<Stored<T>>> {
     if (!isPathSegment(ref.name)) return failure(statusErrors.notFound(kind, ref.name));
     const query = queryOf({ resourceVersion: options.resourceVersion });
-    return expectObject(await this.#transport.send({ method: 'GET', path: pathOf(kind, ref), query }));
+    return expectObject(await this.#transport.send({ info: resourceRequestInfo('get', kind, ref), query }));
   }
 
   /** One page, or everything if there is no limit. */
   async list<T extends KubeObject>(kind: Kind<T>, options: ListOptions = {}): Promise<Result<List<Stored<T>>>> {
     const query = queryOf({ ...selectors(options), ...pageOf(options) });
-    return expectList(await this.#transport.send({ method: 'GET', path: collectionPath(kind, options.namespace), query }));
+    return expectList(await this.#transport.send({ info: resourceRequestInfo('list', kind, options), query }));
   }
 
   watch<T extends KubeObject>(kind: Kind<T>, options: WatchOptions, sink: StreamSink<Stored<T>>): Stream {
     const { resourceVersion, timeoutSeconds } = options;
     const query = queryOf({ watch: 'true', allowWatchBookmarks: 'true', ...selectors(options), resourceVersion, timeoutSeconds });
-    return this.#transport.watch({ method: 'GET', path: collectionPath(kind, options.namespace), query }, sink);
+    return this.#transport.watch({ info: resourceRequestInfo('watch', kind, options), query }, sink);
   }
 
   create<T extends KubeObject>(kind: Kind<T>, object: Draft<T>, options: WriteOptions = {}): Promise<Result<Stored<T>>> {
-    const path = collectionPath(kind, object.metadata?.namespace);
-    return this.#write(kind, { method: 'POST', path, query: writeQuery(options), body: json({ ...object, ...typeOf(kind) }) }, options);
+    const info = resourceRequestInfo('create', kind, { namespace: object.metadata?.namespace });
+    return this.#write(kind, { info, query: writeQuery(options), body: json({ ...object, ...typeOf(kind) }) }, options);
   }
 
   /** What is created under an object that exists, and answered: a TokenRequest. */
   async createSubresource<S extends KubeObject>(kind: Resource, parent: Ref & { readonly subresource: string }, object: Draft<S>): Promise<Result<S>> {
-    return expectObject(await this.#send({ method: 'POST', path: subpath(kind, parent, parent.subresource), query: queryOf({}), body: json(object) }));
+    return expectObject(await this.#send({ info: resourceRequestInfo('create', kind, parent), query: queryOf({}), body: json(object) }));
   }
 
   /** The same, where the answer is no more than that it was done: a Binding, an Eviction. */
   async postSubresource<S extends KubeObject>(kind: Resource, parent: Ref & { readonly subresource: string }, object: Draft<S>): Promise<Result<undefined>> {
-    const answer = await this.#send({ method: 'POST', path: subpath(kind, parent, parent.subresource), query: queryOf({}), body: json(object) });
+    const answer = await this.#send({ info: resourceRequestInfo('create', kind, parent), query: queryOf({}), body: json(object) });
     return failureOf(answer) ?? { ok: true, value: undefined };
   }
 
   /** A question that is asked by creating it, and not kept: a SubjectAccessReview. */
   async createReview<Q extends KubeObject>(kind: Resource, question: Draft<Q>): Promise<Result<Q>> {
     const body = json({ ...question, ...typeOf(kind) });
-    return expectObject(await this.#transport.send({ method: 'POST', path: collectionPath(kind, undefined), query: queryOf({}), body }));
+    return expectObject(await this.#transport.send({ info: resourceRequestInfo('create', kind, {}), query: queryOf({}), body }));
   }
 
   /** With metadata.resourceVersion: only if nobody else wrote meanwhile. */
   update<T extends KubeObject>(kind: Kind<T>, object: T, options: UpdateOptions = {}): Promise<Result<Stored<T>>> {
-    const path = subpath(kind, refOf(object), options.subresource);
-    return this.#write(kind, { method: 'PUT', path, query: writeQuery(options), body: json({ ...object, ...typeOf(kind) }) }, options);
+    const info = resourceRequestInfo('update', kind, { ...refOf(object), subresource: options.subresource });
+    return this.#write(kind, { info, query: writeQuery(options), body: json({ ...object, ...typeOf(kind) }) }, options);
   }
 
   updateStatus<T extends KubeObject>(kind: Kind<T>, object: T, options: WriteOptions = {}): Promise<Result<Stored<T>>> {
@@ -178,7 +179,9 @@ export class Client {
   /** A volume and its claim, specs and statuses, in one transaction. Only Mooring's own server can: ask `bindsTogether` first. */
   async bindTogether({ volume, claim }: VolumeClaimPair, options: WriteOptions = {}): Promise<Result<VolumeClaimPair>> {
     const body = json({ ...typeOf(volumeBindingKind), volume, claim });
-    const result = expectObject<VolumeBinding>(await this.#send({ method: 'POST', path: volumeBindingsPath, query: writeQuery(options), body }));
+    const result = expectObject<VolumeBinding>(
+      await this.#send({ info: resourceRequestInfo('create', volumeBindingKind, {}), query: writeQuery(options), body }),
+    );
     if (!result.ok || options.dryRun === true) return result;
     observe(this.#observer, persistentVolumeKind, result.value.volume);
     observe(this.#observer, persistentVolumeClaimKind, result.value.claim);
@@ -188,7 +191,8 @@ export class Client {
   /** Whether the server has `bindTogether`: no other Kubernetes API server does, nor ours under `--plain`. */
   async bindsTogether(): Promise<Result<boolean>> {
     const { group, version, plural } = volumeBindingKind;
-    const found = expectObject<ResourceList>(await this.#transport.send({ method: 'GET', path: `/apis/${group}/${version}`, query: queryOf({}) }));
+    const info: RequestInfo = { type: 'path', verb: 'get', path: `/apis/${group}/${version}` };
+    const found = expectObject<ResourceList>(await this.#transport.send({ info, query: queryOf({}) }));
     if (!found.ok) return found.reason === 'notFound' ? { ok: true, value: false } : found;
     return { ok: true, value: found.value.resources?.some(({ name }) => name === plural) ?? false };
   }
@@ -198,19 +202,20 @@ export class Client {
     const query = writeQuery(patch.type === 'apply' ? { ...options, fieldManager: patch.fieldManager } : options);
     if (patch.type === 'apply' && patch.force === true) query.set('force', 'true');
     const body = { contentType: patchTypes[patch.type], object: patch.body };
-    return await this.#write(kind, { method: 'PATCH', path: subpath(kind, ref, options.subresource), query, body }, options);
+    const info = resourceRequestInfo('patch', kind, { ...ref, subresource: options.subresource });
+    return await this.#write(kind, { info, query, body }, options);
   }
 
   async delete<T extends KubeObject>(kind: Kind<T>, ref: Ref, options: DeleteOptions = {}): Promise<Result<Deletion<Stored<T>>>> {
     if (!isPathSegment(ref.name)) return failure(statusErrors.notFound(kind, ref.name));
-    const answer = await this.#send({ method: 'DELETE', path: pathOf(kind, ref), query: writeQuery(options), body: json(deleteBody(options)) });
+    const answer = await this.#send({ info: resourceRequestInfo('delete', kind, ref), query: writeQuery(options), body: json(deleteBody(options)) });
     if (options.dryRun !== true) observeDeletion(answer, { kind, ref, observer: this.#observer });
     return expectDeletion<Stored<T>>(answer);
   }
 
   async deleteCollection<T extends KubeObject>(kind: Kind<T>, selection: Selection = {}, options: DeleteOptions = {}): Promise<Result<undefined>> {
-    const path = collectionPath(kind, selection.namespace);
-    const answer = await this.#send({ method: 'DELETE', path, query: queryOf(selectors(selection)), body: json(deleteBody(options)) });
+    const info = resourceRequestInfo('deletecollection', kind, selection);
+    const answer = await this.#send({ info, query: queryOf(selectors(selection)), body: json(deleteBody(options)) });
     return failureOf(answer) ?? { ok: true, value: undefined };
   }
 
@@ -240,16 +245,6 @@ const json = (object: unknown) => ({ contentType: 'application/json', object });
 const typeOf = (kind: Resource) => ({ apiVersion: apiVersionOf(kind), kind: kind.kind });
 
 export const refOf = (object: KubeObject): Ref => ({ namespace: object.metadata.namespace, name: object.metadata.name ?? '' });
-
-function collectionPath(kind: Resource, namespace: string | undefined): string {
-  const root = kind.group === '' ? `/api/${kind.version}` : `/apis/${kind.group}/${kind.version}`;
-  return kind.namespaced && namespace !== undefined ? `${root}/namespaces/${namespace}/${kind.plural}` : `${root}/${kind.plural}`;
-}
-
-const pathOf = (kind: Resource, ref: Ref) => `${collectionPath(kind, ref.namespace)}/${ref.name}`;
-
-const subpath = (kind: Resource, ref: Ref, subresource: string | undefined) =>
-  subresource === undefined ? pathOf(kind, ref) : `${pathOf(kind, ref)}/${subresource}`;
 
 /** Names come from owner references, which nobody checks: '../x' must not become another path. No object has such a name. */
 const isPathSegment = (name: string) => name !== '' && name !== '.' && name !== '..' && !/[/%]/.test(name);

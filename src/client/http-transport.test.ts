@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import { configMapKind } from '../api/kinds/core/config-map.ts';
+import { parseRequestInfo, resourceRequestInfo } from '../api/request-info.ts';
 import { createRealWorld } from '../host/world.ts';
 import type { ApiError } from '../api/status.ts';
 import { HttpTransport } from './http-transport.ts';
@@ -26,7 +28,10 @@ async function connect(answer: (request: IncomingMessage, response: ServerRespon
   return transport;
 }
 
-const get = (path: string, query: Record<string, string> = {}): TransportRequest => ({ method: 'GET', path, query: new URLSearchParams(query) });
+const get = (path: string, query: Record<string, string> = {}): TransportRequest => {
+  const parsed = new URLSearchParams(query);
+  return { info: parseRequestInfo('GET', path, parsed), query: parsed };
+};
 const json = (response: ServerResponse, code: number, body: unknown, headers: Record<string, string> = {}) =>
   response.writeHead(code, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 
@@ -38,14 +43,13 @@ test('a request carries its path, query, token, body and fence', async () => {
     json(response, 201, { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a' } });
   });
   const answer = await transport.send({
-    method: 'POST',
-    path: '/api/v1/namespaces/default/configmaps/a?b#c d',
+    info: resourceRequestInfo('update', configMapKind, { namespace: 'default', name: 'a?b#c d' }),
     query: new URLSearchParams({ fieldManager: 'a&b' }),
     body: { contentType: 'application/json', object: { data: { x: 'ü' } } },
     fence: { lease: 'kube-system/moor', epoch: 17 },
   });
   expect(seen).toEqual({
-    method: 'POST',
+    method: 'PUT',
     url: '/base/api/v1/namespaces/default/configmaps/a%3Fb%23c%20d?fieldManager=a%26b',
     authorization: 'Bearer secret',
     type: 'application/json',

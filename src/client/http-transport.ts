@@ -1,6 +1,7 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { KubeObject } from '../api/object.ts';
+import { methodOf, requestPath } from '../api/request-info.ts';
 import { ApiError, type Status } from '../api/status.ts';
 import type { World } from '../world/world.ts';
 import type { Answer, ListMeta, StreamEvent, StreamSink, Transport, TransportRequest } from './transport.ts';
@@ -123,8 +124,8 @@ export class HttpTransport implements Transport {
         protocol: this.#base.protocol,
         host: this.#base.hostname.replace(/^\[(.*)\]$/, '$1'),
         port: this.#base.port === '' ? undefined : this.#base.port,
-        method: request.method,
-        path: `${this.#base.pathname.replace(/\/$/, '')}${encodePath(request.path)}${query === '' ? '' : `?${query}`}`,
+        method: methodOf(request.info),
+        path: `${this.#base.pathname.replace(/\/$/, '')}${requestPath(request.info)}${query === '' ? '' : `?${query}`}`,
         headers: this.#headers(request, body),
       },
       onResponse,
@@ -157,8 +158,6 @@ const longestAnswer = 512 * 1024 * 1024;
 const longestLine = 8 * 1024 * 1024;
 
 /** Names are nearly free text; a path has its own idea of what '?' and '#' mean. */
-const encodePath = (path: string): string => encodeURI(path).replaceAll('?', '%3F').replaceAll('#', '%23');
-
 async function readAll(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;

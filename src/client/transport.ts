@@ -1,4 +1,5 @@
 import type { KubeObject } from '../api/object.ts';
+import type { RequestInfo } from '../api/request-info.ts';
 import type { ApiError, Status } from '../api/status.ts';
 
 /**
@@ -17,9 +18,7 @@ export interface Transport {
 }
 
 export interface TransportRequest {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** '/api/v1/namespaces/default/pods/web/status' */
-  readonly path: string;
+  readonly info: RequestInfo;
   readonly query: URLSearchParams;
   readonly body?: { readonly contentType: string; readonly object: unknown };
   readonly fence?: Fence;

@@ -2,16 +2,16 @@ import type { Duplex, Readable, Writable } from 'node:stream';
 import type { Pod } from '../api/generated/types.ts';
 
 /**
- * What a node offers of its pods to whoever the server lets through. `container` is one of the pod's.
- * @throws NodeUnreachable if the node is elsewhere and does not answer, ApiError if it cannot even be asked
+ * The streams of a node's pods, after authorization. `container` is one of the pod's.
+ * @throws NodeUnreachable if the node's kubelet does not answer, ApiError if it has no known address
  */
 export interface PodStreams {
-  /** What a container wrote, as people read it. It ends when there is no more, or with `follow`, when no more can come. */
+  /** A container's log. With `follow` it ends with the container. */
   logs(pod: Pod, container: string, options: LogOptions): Promise<StreamResult<Readable>>;
   exec(pod: Pod, container: string, options: ExecOptions): Promise<StreamResult<Session>>;
   attach(pod: Pod, container: string, options: AttachOptions): Promise<StreamResult<Session>>;
   portForward(pod: Pod): Promise<StreamResult<PortForwarder>>;
-  /** Whatever else a node tells, by the paths of kubelets. */
+  /** The kubelet's other paths. */
   proxy(request: NodeProxyRequest): Promise<NodeProxyResponse>;
 }
 
@@ -24,14 +24,12 @@ export interface NodeProxyRequest {
   readonly body: Uint8Array;
 }
 
-/** Right or wrong, it is the node's. */
 export interface NodeProxyResponse {
   readonly code: number;
   readonly contentType: string;
   readonly body: Readable;
 }
 
-/** `code`: of HTTP, by which the node refuses. */
 export type StreamResult<T> = { readonly ok: true; readonly value: T } | StreamRefusal;
 
 export interface StreamRefusal {
@@ -52,13 +50,13 @@ export class NodeUnreachable extends Error {
 
 /** Connections to ports of a pod's loopback. */
 export interface PortForwarder {
-  /** It may turn out later that it did not come about: then it ends with a `PortRefused`. */
+  /** The connection may still fail: then it ends with a `PortRefused`. */
   connect(port: number): Promise<StreamResult<Duplex>>;
-  /** Nobody will ask for more; those that are open go on until they are closed. */
+  /** No more connections will be opened; open ones go on until they are closed. */
   close(): void;
 }
 
-/** Why a connection came to nothing, in the words for whoever asked for it. */
+/** Why a connection failed, as the client reads it. */
 export class PortRefused extends Error {}
 
 export interface LogOptions {
@@ -84,15 +82,14 @@ export interface ExecOptions extends AttachOptions {
   readonly command: readonly string[];
 }
 
-/** A program's streams; absent are those that were not asked for, or that a terminal makes one with another. */
+/** A program's streams; undefined: not requested, or merged by a terminal. */
 export interface Session {
   readonly stdin: Writable | undefined;
   readonly stdout: Readable | undefined;
   readonly stderr: Readable | undefined;
   resize(size: { readonly width: number; readonly height: number }): void;
-  /** Its exit code, or why nobody knows it. */
+  /** The exit code, or why it is unknown. */
   readonly done: Promise<number | SessionFailure>;
-  /** Hangs up. */
   close(): void;
 }
 

@@ -2,7 +2,7 @@ import { Duplex } from 'node:stream';
 import type { Pod } from '../api/generated/types.ts';
 import { PortRefused, type PortForwarder } from './contract.ts';
 import { SpdySession, type SpdyStream } from './spdy.ts';
-import type { WebSocketConnection, WebSocketEvents } from './websocket.ts';
+import type { WebSocketConnection } from './websocket.ts';
 
 export const portForwardProtocol = 'portforward.k8s.io';
 /** SPDY inside of a WebSocket. */
@@ -47,24 +47,24 @@ async function forwardOne({ error, data }: { readonly error: SpdyStream; readonl
   return undefined;
 }
 
-/** The bytes in a WebSocket's messages as one stream. Give its events to what comes with it. */
-export function tunnel(connection: () => WebSocketConnection): { readonly stream: Duplex; readonly events: WebSocketEvents } {
+/** The bytes in a WebSocket's messages as one stream. */
+export function tunnel(connection: WebSocketConnection): Duplex {
   const stream: Duplex = new Duplex({
-    read: () => connection().resume(),
+    read: () => connection.resume(),
     write: (chunk: Buffer, _encoding, callback) => {
-      if (connection().send(chunk)) callback();
-      else connection().onceDrained(callback);
+      if (connection.send(chunk)) callback();
+      else connection.onceDrained(callback);
     },
     final: (callback) => {
-      connection().close();
+      connection.close();
       callback();
     },
   });
-  const events: WebSocketEvents = {
+  connection.start({
     onMessage: (message) => {
-      if (!stream.push(message)) connection().pause();
+      if (!stream.push(message)) connection.pause();
     },
     onClose: () => stream.destroy(),
-  };
-  return { stream, events };
+  });
+  return stream;
 }

@@ -13,7 +13,7 @@ export const spdyProtocol = 'v4.channel.k8s.io';
 
 const channels = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const;
 
-/** What became of the program, as the last thing that is told. */
+/** The result of the program: the last message. */
 function statusOf(exitCode: number | SessionFailure): string {
   if (typeof exitCode !== 'number') return failureOf(statusErrors.internal(exitCode.message));
   if (exitCode === 0) return JSON.stringify({ metadata: {}, status: 'Success' });
@@ -22,27 +22,27 @@ function statusOf(exitCode: number | SessionFailure): string {
   return JSON.stringify({ metadata: {}, status: 'Failure', message, reason: 'NonZeroExitCode', details });
 }
 
-/** Objects that are told on a channel do not say what kind they are. */
+/** A Status on a channel has no kind and apiVersion. */
 function failureOf(error: ApiError): string {
   const { kind: _, apiVersion: __, ...status } = error.toStatus();
   return JSON.stringify(status);
 }
 
-/** There will be no session, which a client that has been granted the WebSocket already learns on the channel for errors. */
+/** Reports on the error channel of an accepted WebSocket that there will be no session. */
 export function sendFailure(connection: WebSocketConnection, error: ApiError): void {
   connection.send(Buffer.concat([Buffer.from([channels.error]), Buffer.from(failureOf(error))]));
   connection.close();
 }
 
-/** What a node said on the stream for errors: the exit code, or what went wrong. */
+/** A kubelet's message on the error stream: the exit code, or the failure. */
 export function readStatus(text: string): number | SessionFailure {
   if (text === '') return 0;
-  const said = parsed(text);
-  if (said?.status === 'Success') return 0;
-  const code = Number(said?.details?.causes?.find(({ reason }) => reason === 'ExitCode')?.message);
-  if (said?.reason === 'NonZeroExitCode' && Number.isInteger(code)) return code;
-  // Whoever passes it on says again what kind of error it is.
-  return { message: (said?.message ?? text).replace(/^Internal error occurred: /, '') };
+  const status = parsed(text);
+  if (status?.status === 'Success') return 0;
+  const code = Number(status?.details?.causes?.find(({ reason }) => reason === 'ExitCode')?.message);
+  if (status?.reason === 'NonZeroExitCode' && Number.isInteger(code)) return code;
+  // The API server adds the prefix again.
+  return { message: (status?.message ?? text).replace(/^Internal error occurred: /, '') };
 }
 
 function parsed(text: string): Partial<Status> | undefined {
@@ -54,38 +54,38 @@ function parsed(text: string): Partial<Status> | undefined {
   }
 }
 
-/** A session over a WebSocket. Give its events to what this returns. */
-export function overWebSocket(connection: () => WebSocketConnection, session: Session): { onMessage(message: Buffer): void; onClose(): void } {
-  const send = (channel: number, bytes: Uint8Array): boolean => connection().send(Buffer.concat([Buffer.from([channel]), bytes]));
+/** Connects a program's streams to a WebSocket. */
+export function overWebSocket(connection: WebSocketConnection, session: Session): void {
+  const send = (channel: number, bytes: Uint8Array): boolean => connection.send(Buffer.concat([Buffer.from([channel]), bytes]));
   const forward = (stream: Readable | undefined, channel: number): Promise<void> =>
-    forwarded(stream, (chunk, goOn) => {
-      if (send(channel, chunk)) goOn();
-      else connection().onceDrained(goOn);
+    forwarded(stream, (chunk, resume) => {
+      if (send(channel, chunk)) resume();
+      else connection.onceDrained(resume);
     });
   const outputs = Promise.all([forward(session.stdout, channels.stdout), forward(session.stderr, channels.stderr)]);
   void Promise.all([session.done, outputs]).then(([code]) => {
     send(channels.error, Buffer.from(statusOf(code)));
-    connection().close();
+    connection.close();
   });
-  return {
+  connection.start({
     onMessage(message) {
       const [channel] = message;
       const bytes = message.subarray(1);
       if (channel === channels.stdin && session.stdin !== undefined && !session.stdin.writableEnded) {
         if (session.stdin.write(bytes)) return;
-        connection().pause();
-        session.stdin.once('drain', () => connection().resume());
+        connection.pause();
+        session.stdin.once('drain', () => connection.resume());
       } else if (channel === channels.close && bytes[0] === channels.stdin) session.stdin?.end();
       else if (channel === channels.resize) resize(session, bytes);
     },
     onClose: () => session.close(),
-  };
+  });
 }
 
-/** Clients wait for a first word before they send anything. */
+/** Clients wait for a first message before they send anything. */
 export const openingFrame = ({ stdout, stderr }: AttachOptions): Buffer => Buffer.from([stdout ? channels.stdout : stderr ? channels.stderr : channels.error]);
 
-function forwarded(stream: Readable | undefined, onChunk: (chunk: Buffer, goOn: () => void) => void): Promise<void> {
+function forwarded(stream: Readable | undefined, onChunk: (chunk: Buffer, resume: () => void) => void): Promise<void> {
   if (stream === undefined) return Promise.resolve();
   return new Promise((resolve) => {
     stream.on('data', (chunk: Buffer) => {
@@ -111,7 +111,7 @@ export class SpdyChannels {
   readonly #wanted: ReadonlySet<string>;
   readonly #streams = new Map<string, SpdyStream>();
   readonly #cancel: Cancel;
-  #tellAll: (streams: ReadonlyMap<string, SpdyStream> | undefined) => void = () => undefined;
+  #resolveAll: (streams: ReadonlyMap<string, SpdyStream> | undefined) => void = () => undefined;
   /** Undefined: they did not come in time. */
   readonly all: Promise<ReadonlyMap<string, SpdyStream> | undefined>;
 
@@ -119,16 +119,16 @@ export class SpdyChannels {
     const names = { error: true, stdin, stdout, stderr: stderr && !tty, resize: tty };
     this.#wanted = new Set(Object.entries(names).flatMap(([name, isWanted]) => (isWanted ? [name] : [])));
     this.all = new Promise((resolve) => {
-      this.#tellAll = resolve;
+      this.#resolveAll = resolve;
     });
-    this.#cancel = timers.after(streamsTimeoutMs, () => this.#tellAll(undefined));
+    this.#cancel = timers.after(streamsTimeoutMs, () => this.#resolveAll(undefined));
   }
 
   add(stream: SpdyStream): void {
     this.#streams.set(stream.headers.get('streamtype') ?? '', stream);
     if (![...this.#wanted].every((name) => this.#streams.has(name))) return;
     this.#cancel();
-    this.#tellAll(this.#streams);
+    this.#resolveAll(this.#streams);
   }
 }
 

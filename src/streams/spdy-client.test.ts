@@ -98,7 +98,7 @@ describe('ports of a pod on a node', () => {
     expect(await Promise.all([text(one), text(two)])).toEqual(['first', 'second']);
   });
 
-  test('one that nobody listens on ends with the words of the node', async () => {
+  test('one without a listener ends with the message of the kubelet', async () => {
     const refusing: PortForwarder = { connect: () => Promise.resolve({ ok: false, code: 500, message: 'connection refused' }), close: () => undefined };
     const connection = await connected(portsOf(refusing), 81);
     connection.resume();

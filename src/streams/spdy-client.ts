@@ -9,7 +9,7 @@ interface UpgradedConnection {
   readonly head: Buffer;
 }
 
-/** What is said on a stream for errors is short. */
+/** Of an error stream. */
 const maxMessageBytes = 64 * 1024;
 
 /** A program's streams on a node. */
@@ -56,7 +56,7 @@ function closedByPeer(stream: SpdyStream): SpdyStream {
   return stream;
 }
 
-/** All that is said on a stream until it is ended; undefined: it broke off. */
+/** The text of a stream; undefined: it broke off. */
 function readToEnd(stream: SpdyStream): Promise<string | undefined> {
   return new Promise((resolve) => {
     let text = '';

@@ -70,7 +70,7 @@ describe('SPDY', () => {
     session.end();
   });
 
-  test('whoever sends what cannot be is cut off', async () => {
+  test('a peer that breaks the protocol is disconnected', async () => {
     const [near, far] = duplexPair();
     const session = new SpdySession(near, Buffer.alloc(0), () => undefined);
     far.write(frame(1, 0, Buffer.alloc(0)).fill(255, 5));

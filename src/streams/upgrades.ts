@@ -1,5 +1,4 @@
 /** Sessions and forwarded ports for clients that ask for another protocol than HTTP: a WebSocket, or SPDY. */
-import type { Duplex } from 'node:stream';
 import type { Pod } from '../api/generated/types.ts';
 import { ApiError, statusErrors } from '../api/status.ts';
 import type { Timers } from '../world/world.ts';
@@ -7,7 +6,7 @@ import { type AttachOptions, NodeUnreachable, type PortForwarder, type StreamRef
 import { forwardPorts, portForwardProtocol, tunnel, tunnelProtocol } from './port-forward.ts';
 import { closingProtocol, openingFrame, overSpdy, overWebSocket, SpdyChannels, spdyProtocol, sendFailure, webSocketProtocols } from './remote-command.ts';
 import { SpdySession } from './spdy.ts';
-import { handshake, WebSocketConnection } from './websocket.ts';
+import { negotiateProtocol, type UpgradedConnection, WebSocketConnection } from './websocket.ts';
 
 export interface UpgradeRequest {
   header(name: string): string | undefined;
@@ -17,8 +16,8 @@ export interface UpgradeRequest {
   readonly upgrade?: Upgrade | undefined;
 }
 
-/** Grants it, with these lines as the answer's headers. `head`: what came right behind the request. */
-type Upgrade = (headers: readonly string[]) => { readonly socket: Duplex; readonly head: Buffer };
+/** Takes the connection over. The caller answers with 101. */
+export type Upgrade = () => UpgradedConnection;
 
 /** The node refused before any other protocol was granted: answered in its own words, as text. */
 export class StreamRefused extends Error {
@@ -40,32 +39,30 @@ export async function serveSession(request: UpgradeRequest, { options, timers, o
   const { upgrade } = request;
   if (upgrade === undefined) throw statusErrors.badRequest('Upgrade request required');
   if (request.header('upgrade')?.toLowerCase() === 'websocket') {
-    const agreed = handshake((name) => request.header(name), webSocketProtocols);
-    if (agreed === undefined) throw statusErrors.badRequest(`unable to upgrade: this server speaks ${webSocketProtocols.join(', ')}`);
-    if (agreed.protocol === closingProtocol) return openAfterUpgrade(upgrade(agreed.headers), options, open);
+    const protocol = negotiateProtocol((name) => request.header(name), webSocketProtocols);
+    if (protocol === undefined) throw statusErrors.badRequest(`unable to upgrade: this server speaks ${webSocketProtocols.join(', ')}`);
+    if (protocol === closingProtocol) return openAfterUpgrade(WebSocketConnection.accept(upgrade(), protocol), options, open);
     const session = unwrapResult(await open());
-    connectSession(upgrade(agreed.headers), options, session);
-    return;
+    return connectSession(WebSocketConnection.accept(upgrade(), protocol), options, session);
   }
   const protocol = agreedSpdy(request, spdyProtocol);
   const session = unwrapResult(await open());
-  const { socket, head } = upgrade([...spdyHeaders, `X-Stream-Protocol-Version: ${protocol}`]);
+  const { socket, head } = switchToSpdy(upgrade, protocol);
   const channels = new SpdyChannels(options, timers);
   const spdy = new SpdySession(socket, head, (stream) => channels.add(stream));
   socket.on('close', () => session.close());
   void channels.all.then((streams) => (streams === undefined ? socket.destroy() : overSpdy(spdy, streams, session)));
+  return undefined;
 }
 
-/** The WebSocket is granted first, and what goes wrong then is told on it (v1.36.4: apiserver/pkg/util/proxy/streamtranslator.go). */
-async function openAfterUpgrade(line: ReturnType<Upgrade>, options: AttachOptions, open: SessionService['open']): Promise<void> {
-  const { socket } = line;
-  socket.on('error', () => socket.destroy());
+/** The WebSocket is granted first, and a failure is sent on it (v1.36.4: apiserver/pkg/util/proxy/streamtranslator.go). */
+async function openAfterUpgrade(connection: WebSocketConnection | undefined, options: AttachOptions, open: SessionService['open']): Promise<void> {
   const session = await open().then(
     (opened) => (opened.ok ? opened.value : statusErrors.internal(`unable to upgrade connection: ${opened.message}`)),
     (error: unknown) => failureOf(error),
   );
-  if (!(session instanceof ApiError)) return connectSession(line, options, session);
-  return sendFailure(new WebSocketConnection(socket, line.head, { onMessage: () => undefined, onClose: () => undefined }), session);
+  if (!(session instanceof ApiError)) return connectSession(connection, options, session);
+  return connection === undefined ? undefined : sendFailure(connection, session);
 }
 
 function failureOf(error: unknown): ApiError {
@@ -73,12 +70,10 @@ function failureOf(error: unknown): ApiError {
   return error instanceof ApiError ? error : statusErrors.internal(String(error));
 }
 
-function connectSession({ socket, head }: ReturnType<Upgrade>, options: AttachOptions, session: Session): void {
-  if (socket.destroyed) return session.close();
-  const events = overWebSocket(() => connection, session);
-  const connection: WebSocketConnection = new WebSocketConnection(socket, Buffer.alloc(0), events);
+function connectSession(connection: WebSocketConnection | undefined, options: AttachOptions, session: Session): void {
+  if (connection === undefined) return session.close();
   connection.send(openingFrame(options));
-  if (head.length > 0) socket.unshift(head);
+  return overWebSocket(connection, session);
 }
 
 /** Resolves once ports can be asked for. @throws ApiError, StreamRefused, NodeUnreachable */
@@ -88,19 +83,21 @@ export async function servePortForward(request: UpgradeRequest, pod: Pod, open: 
   if (request.header('upgrade')?.toLowerCase() !== 'websocket') {
     const protocol = agreedSpdy(request, portForwardProtocol);
     const ports = unwrapResult(await open());
-    return forwardPorts(upgrade([...spdyHeaders, `X-Stream-Protocol-Version: ${protocol}`]), pod, ports);
+    return forwardPorts(switchToSpdy(upgrade, protocol), pod, ports);
   }
-  const agreed = handshake((name) => request.header(name), [tunnelProtocol]);
-  if (agreed === undefined) throw statusErrors.badRequest(`unable to upgrade: this server speaks ${tunnelProtocol}`);
+  const protocol = negotiateProtocol((name) => request.header(name), [tunnelProtocol]);
+  if (protocol === undefined) throw statusErrors.badRequest(`unable to upgrade: this server speaks ${tunnelProtocol}`);
   const ports = unwrapResult(await open());
-  const { socket, head } = upgrade(agreed.headers);
-  const { stream, events } = tunnel(() => connection);
-  const connection: WebSocketConnection = new WebSocketConnection(socket, Buffer.alloc(0), events);
-  if (head.length > 0) socket.unshift(head);
-  return forwardPorts({ socket: stream, head: Buffer.alloc(0) }, pod, ports);
+  const connection = WebSocketConnection.accept(upgrade(), protocol);
+  if (connection === undefined) return ports.close();
+  return forwardPorts({ socket: tunnel(connection), head: Buffer.alloc(0) }, pod, ports);
 }
 
-const spdyHeaders = ['Upgrade: SPDY/3.1', 'Connection: Upgrade'];
+function switchToSpdy(upgrade: Upgrade, protocol: string): UpgradedConnection {
+  const connection = upgrade();
+  connection.socket.write(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: SPDY/3.1\r\nConnection: Upgrade\r\nX-Stream-Protocol-Version: ${protocol}\r\n\r\n`);
+  return connection;
+}
 
 /** @throws ApiError if the client does not speak it */
 function agreedSpdy(request: UpgradeRequest, protocol: string): string {

@@ -1,7 +1,8 @@
 import { allKinds } from '../../src/api/kinds/index.ts';
 import type { KubeObject } from '../../src/api/object.ts';
+import { type Method, parseRequestInfo } from '../../src/api/request-info.ts';
 import { ApiError, type Status } from '../../src/api/status.ts';
-import type { ApiRequest, ApiResponse, Fence, OpenWatch, RequestBody, WatchEvent } from '../../src/apiserver/api.ts';
+import type { ApiResponse, Fence, OpenWatch, RequestBody, WatchEvent } from '../../src/apiserver/api.ts';
 import { allowAuthenticated } from '../../src/sim/cluster/access.ts';
 import type { TokenIssuer } from '../../src/apiserver/authentication/token-issuer.ts';
 import { type ApiOptions, createApi, type RunningApi } from '../../src/apiserver/create-api.ts';
@@ -35,16 +36,12 @@ export class ApiUnderTest {
     this.api = createApi({ store, kinds: allKinds, world, tokens, extensions: { authorizer: allowAuthenticated }, ...more });
   }
 
-  handle(
-    method: ApiRequest['method'],
-    path: string,
-    { query = '', body, bytes, contentType = 'application/json', fence }: SendOptions = {},
-  ): Promise<ApiResponse> {
+  handle(method: Method, path: string, { query: text = '', body, bytes, contentType = 'application/json', fence }: SendOptions = {}): Promise<ApiResponse> {
     const user = { name: 'tester', groups: ['system:masters'] };
+    const query = new URLSearchParams(text);
     return this.api.handle({
-      method,
-      path,
-      query: new URLSearchParams(query),
+      info: parseRequestInfo(method, path, query),
+      query,
       user,
       userAgent: 'test',
       body: bodyOf({ body, bytes, contentType }),
@@ -53,7 +50,7 @@ export class ApiUnderTest {
   }
 
   /** The object, or the Status, that comes back. */
-  async send(method: ApiRequest['method'], path: string, options?: SendOptions): Promise<Sent> {
+  async send(method: Method, path: string, options?: SendOptions): Promise<Sent> {
     try {
       return sent(await this.handle(method, path, options));
     } catch (error) {

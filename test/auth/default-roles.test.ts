@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { ClusterRole } from '../../src/api/generated/types.ts';
 import { rbacGroup } from '../../src/api/kinds/rbac/policy-rules.ts';
 import { kubernetesKinds } from '../../src/api/kinds/index.ts';
+import type { RequestInfo } from '../../src/api/request-info.ts';
 import { controllerPolicy } from '../../src/cluster/access/controller-roles.ts';
-import type { RequestInfo } from '../../src/apiserver/authorization/authorizer.ts';
 import { RbacAuthorizer } from '../../src/apiserver/authorization/rbac/authorizer.ts';
 import { defaultPolicy } from '../../src/apiserver/authorization/rbac/default-policy.ts';
 import { discover } from '../../src/apiserver/discovery/resources.ts';
@@ -238,13 +238,13 @@ test.each(roles.map((role) => role.metadata.name ?? ''))('%s is good for nothing
   expect(allowedBy(role, 'elsewhere')).toEqual({});
 });
 
-test.each(Object.keys(controllerPolicy))('the role of %s does not let it give roles to others, nor act as somebody else', (name) => {
+test.each(Object.keys(controllerPolicy))('the role of %s does not let it grant roles, nor impersonate users', (name) => {
   const allowed = allowedBy(`system:controller:${name}`);
   const dangerous = Object.entries(allowed).filter(([, granted]) => /impersonate|bind|approve/.test(granted));
   expect(dangerous).toEqual([]);
 });
 
-test('nobody is bound to anything but what everybody may ask, the administrators, and who becomes or is a node', () => {
+test('the only subjects of default bindings are all users, administrators, and nodes with or without a certificate', () => {
   const bound = policy.clusterRoleBindings.filter(({ subjects = [] }) => subjects.some(({ kind }) => kind === 'Group'));
   expect(bound.map(({ roleRef, subjects }) => `${roleRef.name}: ${subjects?.map(({ name }) => name).join(' ')}`)).toEqual([
     'cluster-admin: system:masters',

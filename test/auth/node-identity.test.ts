@@ -75,7 +75,7 @@ const each = (text: string, allowed: string): Record<string, string> =>
       .map((what) => [what, allowed]),
   );
 
-/** Whatever it is called and wherever it is. What of it is somebody else's, admission refuses. */
+/** In any namespace and under any name. Admission refuses objects of other nodes. */
 const anywhere = {
   ...each('/events events.k8s.io/events', 'create update patch'),
   ...each('/services storage.k8s.io/csidrivers node.k8s.io/runtimeclasses', read),
@@ -123,7 +123,7 @@ describe('a node may', () => {
   });
 });
 
-test('who is only about to be a node may ask for its certificate, and what everybody may ask', async () => {
+test('a node without a certificate may request one, and read what all users may read', async () => {
   const bootstrapper = { name: 'system:bootstrap:x', groups: ['system:bootstrappers', 'system:authenticated'] };
   const found: string[] = [];
   for (const { what } of resources) {

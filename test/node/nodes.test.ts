@@ -5,6 +5,7 @@ import { csiNodeKind } from '../../src/api/kinds/storage/csi-node.ts';
 import { leaseKind } from '../../src/api/kinds/coordination/lease.ts';
 import { nodeKind } from '../../src/api/kinds/core/node.ts';
 import { podKind } from '../../src/api/kinds/pod/pod.ts';
+import { isRead, requestPath } from '../../src/api/request-info.ts';
 import type { Transport } from '../../src/client/transport.ts';
 import { type SimulatedWorld, simulate } from '../../src/sim/world/world.ts';
 import { NodeCluster, ok } from './cluster.ts';
@@ -229,7 +230,7 @@ test(
     const through = (server: Transport): Transport => ({
       ...server,
       send: (request) => {
-        if (request.path.startsWith('/api/v1/nodes/') && request.method !== 'GET') sent.push(request.body?.object);
+        if (requestPath(request.info).startsWith('/api/v1/nodes/') && !isRead(request.info)) sent.push(request.body?.object);
         return server.send(request);
       },
     });

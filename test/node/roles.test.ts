@@ -1,8 +1,9 @@
 /** Nodes are held to what Kubernetes lets nodes do, and hollow ones need no more. */
 import { expect, test } from 'vitest';
+import type { RequestInfo } from '../../src/api/request-info.ts';
 import { controllerAuthorizer } from '../../src/cluster/access/controller-roles.ts';
 import type { User } from '../../src/apiserver/api.ts';
-import type { RequestInfo, Authorizer } from '../../src/apiserver/authorization/authorizer.ts';
+import type { Authorizer } from '../../src/apiserver/authorization/authorizer.ts';
 import { grantsFor } from '../../src/apiserver/authorization/static-roles.ts';
 import { nodeOf } from '../../src/apiserver/user.ts';
 import { allowOthers } from '../../src/sim/cluster/access.ts';

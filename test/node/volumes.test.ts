@@ -8,6 +8,7 @@ import { persistentVolumeClaimKind } from '../../src/api/kinds/core/persistent-v
 import { persistentVolumeKind } from '../../src/api/kinds/core/persistent-volume.ts';
 import { secretKind } from '../../src/api/kinds/core/secret.ts';
 import { volumeAttachmentKind } from '../../src/api/kinds/storage/volume-attachment.ts';
+import { requestPath } from '../../src/api/request-info.ts';
 import type { Transport } from '../../src/client/transport.ts';
 import { simulate } from '../../src/sim/world/world.ts';
 import { NodeCluster, sha256 } from './cluster.ts';
@@ -141,11 +142,11 @@ describe('a volume that has to be attached', () => {
         ...server,
         send: async (request) => {
           const answer = await server.send(request);
-          if (request.method === 'PATCH' && request.path.endsWith('/nodes/node-1/status')) await world.sleep(answersTake);
+          if (request.info.verb === 'patch' && requestPath(request.info).endsWith('/nodes/node-1/status')) await world.sleep(answersTake);
           return answer;
         },
         watch: (request, sink) =>
-          request.path === '/api/v1/nodes'
+          requestPath(request.info) === '/api/v1/nodes'
             ? server.watch(request, { ...sink, events: (batch) => void world.sleep(answersTake).then(() => sink.events(batch)) })
             : server.watch(request, sink),
       });

@@ -72,7 +72,7 @@ function dyingAfter(writes: number, { heard, die }: { readonly heard: boolean; r
       if (!isWrite(request) || left-- > 0) return server.send(request);
       if (heard) await server.send(request);
       die();
-      return server.send({ ...request, method: 'GET' });
+      return server.send({ ...request, info: { ...request.info, verb: 'get' } });
     },
   });
 }

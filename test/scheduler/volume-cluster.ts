@@ -10,6 +10,7 @@ import { storageClassKind } from '../../src/api/kinds/storage/storage-class.ts';
 import { podKind } from '../../src/api/kinds/pod/pod.ts';
 import type { Kind } from '../../src/api/kind.ts';
 import type { KubeObject } from '../../src/api/object.ts';
+import { isRead, requestPath } from '../../src/api/request-info.ts';
 import type { BindMode } from '../../src/storage/binder/actions.ts';
 import { createInProcessTransport } from '../../src/cluster/access/in-process-transport.ts';
 import { type Client, createClient, type Draft, type Result } from '../../src/client/client.ts';
@@ -137,7 +138,7 @@ export class VolumeCluster implements StorageCluster {
 }
 
 /** Writes, except Events. */
-export const isWrite = ({ method, path }: TransportRequest): boolean => method !== 'GET' && !path.includes('/events');
+export const isWrite = ({ info }: TransportRequest): boolean => !isRead(info) && !requestPath(info).includes('/events');
 
 /** Runs `before` once, right before the first write to a path that matches. */
 export const interrupting =
@@ -148,7 +149,7 @@ export const interrupting =
       ...server,
       watch: (request, sink) => server.watch(request, sink),
       send: async (request) => {
-        if (!done && isWrite(request) && path.test(request.path)) {
+        if (!done && isWrite(request) && path.test(requestPath(request.info))) {
           done = true;
           await before();
         }
@@ -164,7 +165,7 @@ export function deafTo(path: RegExp): { readonly through: (server: Transport) =>
     through: (server) => ({
       send: (request) => server.send(request),
       watch: (request, sink) => {
-        if (!path.test(request.path)) return server.watch(request, sink);
+        if (!path.test(requestPath(request.info))) return server.watch(request, sink);
         const later = (news: () => void) => (held === undefined ? news() : void held.push(news));
         return server.watch(request, { events: (batch) => later(() => sink.events(batch)), end: (error) => later(() => sink.end(error)) });
       },

@@ -4,6 +4,7 @@ import { nodeKind } from '../../src/api/kinds/core/node.ts';
 import { persistentVolumeClaimKind } from '../../src/api/kinds/core/persistent-volume-claim.ts';
 import { persistentVolumeKind } from '../../src/api/kinds/core/persistent-volume.ts';
 import { podKind } from '../../src/api/kinds/pod/pod.ts';
+import { requestPath } from '../../src/api/request-info.ts';
 import { badNetwork, SimulatedNetwork } from '../../src/sim/world/network.ts';
 import { seeds } from '../../src/sim/world/seeds.ts';
 import { simulate } from '../../src/sim/world/world.ts';
@@ -289,7 +290,7 @@ describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
       cluster.schedule('scheduler', (server) => ({
         watch: (request, sink) => server.watch(request, sink),
         send: async (request) => {
-          if (lost || !isWrite(request) || !bindsVolume.test(request.path)) return server.send(request);
+          if (lost || !isWrite(request) || !bindsVolume.test(requestPath(request.info))) return server.send(request);
           lost = true;
           await world.sleep(5_000);
           return { type: 'unreachable', error: new Error('the request was lost') };

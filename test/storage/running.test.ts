@@ -63,7 +63,8 @@ test('a claim that is not given a new volume after all gets the one that came me
 test('a new volume does not wait for a claim that the server will not let have it', () =>
   simulate(1, async (world) => {
     const cluster = await startStorageCluster(world, 'transaction');
-    const isForFirst = ({ path, body }: TransportRequest) => /volumebindings/.test(path) && JSON.stringify(body?.object).includes('"name":"first"');
+    const isForFirst = ({ info, body }: TransportRequest) =>
+      info.type === 'resource' && info.resource === 'volumebindings' && JSON.stringify(body?.object).includes('"name":"first"');
     const refusing: Transport = {
       watch: (request, sink) => cluster.transport.watch(request, sink),
       send: async (request) => (isForFirst(request) ? { type: 'failed', error: new ApiError(403, 'Forbidden', 'no') } : await cluster.transport.send(request)),

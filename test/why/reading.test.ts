@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../src/api/object.ts';
+import { methodOf, requestPath } from '../../src/api/request-info.ts';
 import { ApiError } from '../../src/api/status.ts';
 import { ClusterError } from '../../src/why/reading/cluster-reader.ts';
 import { readObjects } from '../../src/why/reading/read-objects.ts';
@@ -29,10 +30,11 @@ class SmallServer implements Transport {
     this.#objects = objects;
   }
 
-  send({ method, path, query }: TransportRequest): Promise<Answer> {
+  send({ info, query }: TransportRequest): Promise<Answer> {
+    const path = requestPath(info);
     const limited = new URLSearchParams(query);
     limited.delete('limit');
-    this.asked.push(`${method} ${path}${limited.size === 0 ? '' : `?${limited.toString()}`}`);
+    this.asked.push(`${methodOf(info)} ${path}${limited.size === 0 ? '' : `?${limited.toString()}`}`);
     return Promise.resolve(this.instead.get(path.slice(path.lastIndexOf('/') + 1)) ?? this.#answer(path, query));
   }
 
@@ -184,7 +186,7 @@ describe('lists', () => {
     const server = new SmallServer(pvc('data', '5Gi'), pv('one', '1Gi'), storageClass('class'));
     const plain = server.send.bind(server);
     server.send = (request) =>
-      request.path.endsWith('/persistentvolumes') && request.query.has('limit')
+      requestPath(request.info).endsWith('/persistentvolumes') && request.query.has('limit')
         ? Promise.resolve({ type: 'failed', error: new ApiError(410, 'Expired', 'too old') })
         : plain(request);
     expect((await read(server, 'pvc', 'data')).objects.volumes?.length).toBe(1);

@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import type { ApiRequest } from '../../src/apiserver/api.ts';
+import { parseRequestInfo } from '../../src/api/request-info.ts';
 import { auditedApi } from '../../src/apiserver/audit/audited-api.ts';
 import { Auditor } from '../../src/apiserver/audit/auditor.ts';
 import { readAuditPolicy } from '../../src/apiserver/audit/read-policy.ts';
@@ -203,16 +205,18 @@ describe('the audit log of requests', () => {
     const log = new Audited('- {level: Metadata, omitStages: [RequestReceived]}');
     const small = new SmallApi();
     const api = auditedApi(small, allowAuthenticated, log.auditor(world));
-    const asking = {
-      method: 'GET',
-      query: new URLSearchParams('limit=5'),
+    const asking = (path: string, text = 'limit=5'): ApiRequest => {
+      const query = new URLSearchParams(text);
+      return { ...common, info: parseRequestInfo('GET', path, query), query };
+    };
+    const common = {
       user: { name: 'system:node:n', groups: [] },
       body: { type: 'none' },
       userAgent: 'moor/n',
     } as const;
-    await api.handle({ ...asking, path: configMaps });
-    await expect(api.handle({ ...asking, path: `${configMaps}/none` })).rejects.toMatchObject({ code: 404 });
-    const watching = await api.handle({ ...asking, path: configMaps, query: new URLSearchParams('watch=1') });
+    await api.handle(asking(configMaps));
+    await expect(api.handle(asking(`${configMaps}/none`))).rejects.toMatchObject({ code: 404 });
+    const watching = await api.handle(asking(configMaps, 'watch=1'));
     if (watching.type !== 'watch') throw new Error('no watch');
     watching.start({ events: () => undefined, end: () => undefined }).stop();
     const events = await log.events(4);

@@ -45,7 +45,7 @@ describe('client certificates', () => {
     expect(await get(wire, { cert: certificate, key }, first.session)).toMatchObject({ code: 200, reused: true });
   });
 
-  test('without one, a client is nobody', async () => {
+  test('without one, a client is anonymous', async () => {
     await using wire = await startWireServer();
     const first = await get(wire, {});
     expect(first).toMatchObject({ code: 403 });

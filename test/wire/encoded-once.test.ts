@@ -39,7 +39,7 @@ test('an update that 1,000 watchers of one collection see is encoded once, and o
   expect(metrics('mooring_watch_encodings_total')).toBe(0);
 
   await requestHttp2(first, `${maps}/a`, { method: 'PATCH', headers: { 'content-type': 'application/merge-patch+json' }, body: '{"data":{"k":"v"}}' });
-  await until('everybody saw it', () => [...watches, ...others].every(({ events }) => events === 1));
+  await until('all watches saw it', () => [...watches, ...others].every(({ events }) => events === 1));
   expect(metrics('mooring_watch_encodings_total')).toBe(2);
   expect(metrics('apiserver_watch_events_total')).toBe(1_002);
   for (const session of sessions) session.destroy();

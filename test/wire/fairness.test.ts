@@ -9,7 +9,7 @@ const collection = '/api/v1/namespaces/default/configmaps';
 const as = (wire: WireServer, token: string, path = `${collection}/a`): Promise<Reply> =>
   send(wire, path, { as: 'anonymous', headers: { authorization: `Bearer ${token}` } });
 
-/** A server whose API answers nobody until told to. */
+/** A server whose API answers no request until told to. */
 async function startHeld(limits: Parameters<typeof startWireServer>[0] = {}) {
   const wire = await startWireServer(limits);
   wire.api.put('default', 'a', {});
@@ -56,7 +56,7 @@ describe('a user with more requests than the server takes at once', () => {
   });
 });
 
-test('health, nodes and leases do not wait behind everybody else', async () => {
+test('health, nodes and leases do not wait for other users', async () => {
   const { wire, users, waiting, releaseAll } = await startHeld({ limits: { seats: 2, requestsWaiting: 4 } });
   await using _server = wire;
   const bulk = Array.from({ length: 6 }, (_, i) => as(wire, `user:u${i}`));
@@ -126,7 +126,7 @@ test('one user cannot open all watches', async () => {
   await until('two are open', () => wire.api.openWatches === 2);
   expect(await as(wire, 'user:greedy', watch)).toMatchObject({ code: 429, headers: { 'retry-after': '1' } });
   open.push(as(wire, 'user:modest', watch));
-  await until('somebody else opens one', () => wire.api.openWatches === 3);
+  await until('another user opens one', () => wire.api.openWatches === 3);
   await wire.server.stop();
   expect((await Promise.all(open)).map(({ code }) => code)).toEqual([200, 200, 200]);
 });

@@ -14,7 +14,7 @@ import { rawConversation, rawRequest } from './raw-requests.ts';
 import { startRealWireServer, type WireServer } from './wire-server.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
-/** The server finds out that nobody is behind a connection soon enough for the test not to wait for it. */
+/** The server notices a dead connection soon enough for the test not to wait for it. */
 const limits = { probeMs: 500, probeIdleMs: 200, probeAnswerMs: 200 };
 
 let wire: WireServer<Api>;
@@ -129,7 +129,7 @@ function bodyAfter(text: string, lines: readonly string[], code: number): string
   }
 }
 
-/** Somebody who behaves is served, on the connection that they have had all the time. */
+/** A well-behaved client is served, on the connection that it has had all the time. */
 async function expectServedBeside(): Promise<void> {
   const code = await new Promise<number | undefined>((resolve, reject) => {
     https
@@ -145,7 +145,7 @@ const ownFaults = (): number => {
 };
 let faultsBefore = 0;
 
-/** No answer was the server's own fault, and nothing was logged as such, since somebody last looked: a case that failed is to shrink. */
+/** No answer was the server's own fault, and nothing was logged as such, since the last check: a case that failed is to shrink. */
 function expectUnharmed(): void {
   const before = faultsBefore;
   faultsBefore = ownFaults();

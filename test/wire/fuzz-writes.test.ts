@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Method } from '../../src/api/request-info.ts';
 import { ApiError } from '../../src/api/status.ts';
-import type { ApiRequest } from '../../src/apiserver/api.ts';
 import { type ApiUnderTest, onApi, type Sent } from '../apiserver/api-under-test.ts';
 import { anyJson, changedAt, fuzzing, key, pointersOf } from './fuzz.ts';
 
@@ -47,7 +47,7 @@ const kubernetesOwn500s = [
   // apimachinery/pkg/util/managedfields/internal/structuredmerge.go
   /^failed to create typed patch object/,
   /^failed to convert new object/,
-  // … /fieldmanager.go: of an object whose managedFields somebody wrote by hand
+  // … /fieldmanager.go: of an object whose managedFields were written by hand
   /^failed to decode managed fields/,
   // apiserver/pkg/storage/api_object_versioner.go, ObjectResourceVersion
   /^strconv\.ParseUint: parsing/,
@@ -56,7 +56,7 @@ const kubernetesOwn500s = [
 ];
 
 /** An answer to whatever it was: of a client's making, and well-formed. */
-async function answered(api: ApiUnderTest, method: ApiRequest['method'], path: string, body: { type: string; text: string }, query = ''): Promise<Sent> {
+async function answered(api: ApiUnderTest, method: Method, path: string, body: { type: string; text: string }, query = ''): Promise<Sent> {
   const sent = await api.send(method, path, { bytes: body, query });
   if (sent.code >= 400) {
     expect(sent.body).toMatchObject({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code: sent.code });
@@ -224,7 +224,7 @@ describe('whatever is sent, it is answered, and what is stored is valid:', () =>
         fc.constantFrom('', '0', '-1', '1', 'All', 'true', 'a=b', 'a in (b', 'metadata.name=x', 'Exact', '99999999999999999999'),
       );
       const query = fc.dictionary(fc.constantFrom(...names, ...more), value, { maxKeys: 4 }).map((given) => new URLSearchParams(given).toString());
-      const methods = fc.constantFrom<ApiRequest['method'][]>('GET', 'POST', 'PUT', 'PATCH', 'DELETE');
+      const methods = fc.constantFrom<Method[]>('GET', 'POST', 'PUT', 'PATCH', 'DELETE');
       const attack = fc.asyncProperty(fc.constantFrom(...Object.keys(seeds)), methods, query, fc.boolean(), async (collection, method, given, one) => {
         try {
           await answered(api, method, one ? `${collection}/x` : collection, { type: jsonType, text: '{}' }, given);

@@ -8,7 +8,7 @@ import { startWireServer, type WireServer } from './wire-server.ts';
 const collection = '/api/v1/namespaces/default/configmaps';
 
 let wire: WireServer;
-/** Somebody who does nothing wrong, all the while. */
+/** A well-behaved client, all the while. */
 let bystander: { failures: unknown[]; served: number; stop(): Promise<void> };
 
 beforeEach(async () => {
@@ -78,7 +78,7 @@ describe('bodies', () => {
     const body = Buffer.alloc(10 * 1024 * 1024, 0x20);
     const reply = await request(wire, collection, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
     expect(json(reply)).toMatchObject({ code: 413, reason: 'RequestEntityTooLarge', message: 'Request entity too large: limit is 3145728' });
-    expect(wire.api.requests.filter(({ method }) => method === 'POST')).toEqual([]);
+    expect(wire.api.requests.filter(({ info }) => info.verb === 'create')).toEqual([]);
   });
 
   test('too large in chunks, without saying so before', async () => {
@@ -106,7 +106,7 @@ describe('bodies', () => {
     expect(received).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  test('that nobody wants: an anonymous client is told no before it has sent everything', async () => {
+  test('of an anonymous client is refused before it has arrived', async () => {
     const reply = await send(wire, collection, { method: 'POST', as: 'anonymous', body: Buffer.alloc(2 * 1024 * 1024) });
     expect(reply.code).toBe(403);
     const session = connect(wire.server.url, credentials(wire, 'anonymous'));

@@ -53,8 +53,7 @@ describe.each<[string, (wire: WireServer, path: string, options?: Send) => Promi
     await request(wire, `${collection}?dryRun=All&x=%C3%BC`, { method: 'POST', headers, body: configMap('told') });
     const seen = wire.api.requests.at(-1);
     expect(seen).toMatchObject({
-      method: 'POST',
-      path: collection,
+      info: { verb: 'create', namespace: 'default', resource: 'configmaps' },
       user: { name: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] },
       userAgent: 'me/1',
       fence: { lease: 'kube-system/leader', epoch: 7 },
@@ -70,14 +69,14 @@ describe.each<[string, (wire: WireServer, path: string, options?: Send) => Promi
     ['a resource that is none', '/api/v1/chairs', {}, 404, 'the server could not find the requested resource'],
     ['a version that is none', '/api/v7', {}, 404, 'the server could not find the requested resource'],
     ['OPTIONS', collection, { method: 'OPTIONS' }, 405, 'the server does not allow this method on the requested resource'],
-    ['a method that nobody knows', collection, { method: 'PURGE' }, 405, 'the server does not allow this method on the requested resource'],
+    ['an unknown method', collection, { method: 'PURGE' }, 405, 'the server does not allow this method on the requested resource'],
     ['POST to a path', '/version', { method: 'POST' }, 405, 'the server does not allow this method on the requested resource'],
     [
       'a compressed body',
       collection,
       { method: 'POST', headers: { 'content-encoding': 'br' }, body: 'x' },
       415,
-      'the body of the request is compressed (br): send it as it is',
+      'the body of the request is compressed (br): send it without content-encoding',
     ],
     ['a broken escape', '/api/v1/namespaces/%zz/configmaps', {}, 400, 'invalid URL escape in "%zz"'],
     ['a broken timeout', `${collection}?timeout=soon`, {}, 400, 'invalid timeout specified in the request URL - time: invalid duration "soon"'],
@@ -96,7 +95,7 @@ describe.each<[string, (wire: WireServer, path: string, options?: Send) => Promi
       'requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string{"ops"}, Extra:map[string][]string(nil)} without impersonating a user name',
     ],
     [
-      'acting as nobody',
+      'impersonating no user',
       collection,
       { headers: { 'impersonate-user': 'system:anonymous' } },
       403,
@@ -104,9 +103,9 @@ describe.each<[string, (wire: WireServer, path: string, options?: Send) => Promi
     ],
     ['an Accept header that cannot be met', collection, { headers: { accept: 'image/png' } }, 406, expect.stringContaining('406: Not Acceptable') as string],
     ['a wrong token', '/version', { as: 'anonymous', headers: { authorization: 'Bearer bad' } }, 401, 'Unauthorized'],
-    ['nobody', '/api', { as: 'anonymous' }, 403, 'forbidden: User "system:anonymous" cannot get path "/api"'],
+    ['an anonymous user', '/api', { as: 'anonymous' }, 403, 'forbidden: User "system:anonymous" cannot get path "/api"'],
     [
-      'nobody, for a resource',
+      'an anonymous user, for a resource',
       collection,
       { as: 'anonymous' },
       403,
@@ -131,7 +130,7 @@ describe.each<[string, (wire: WireServer, path: string, options?: Send) => Promi
     expect(await request(wire, collection, { method: 'HEAD' })).toMatchObject({ code: 405, text: '' });
   });
 
-  test('nobody may still ask for health and version', async () => {
+  test('anonymous users may read health and version', async () => {
     expect(await request(wire, '/readyz', { as: 'anonymous' })).toMatchObject({ code: 200, text: 'ok' });
     expect(json(await request(wire, '/version', { as: 'anonymous' }))).toMatchObject({ major: '1', minor: '36' });
   });

@@ -1,4 +1,6 @@
 import type { Kind } from '../../src/api/kind.ts';
+import type { KubeObject } from '../../src/api/object.ts';
+import { isRead } from '../../src/api/request-info.ts';
 import { statusErrors } from '../../src/api/status.ts';
 import type { Stored } from '../../src/api/stored.ts';
 import type { Api, ApiRequest, ApiResponse, OpenWatch, ObjectRevision, WatchEvent, WatchEventType, WatchSink } from '../../src/apiserver/api.ts';
@@ -22,14 +24,14 @@ export class SmallApi implements Api {
   async handle(request: ApiRequest): Promise<ApiResponse> {
     this.requests.push(request);
     await this.before(request);
-    const match = /^\/api\/v1\/(?:namespaces\/([^/]+)\/)?(configmaps)(?:\/([^/]+))?$/.exec(request.path);
-    if (match === null) throw statusErrors.noSuchPath();
-    const [, namespace = '', , name = ''] = match;
-    if (request.method === 'POST') return this.#create(namespace, request);
-    if (request.method === 'DELETE') return this.#remove(namespace, name);
-    if (request.method !== 'GET') throw statusErrors.badRequest(`no ${request.method} here`);
-    if (name !== '') return { type: 'object', code: 200, kind: configMaps, stored: this.#find(namespace, name), warnings: [] };
-    if (request.query.has('watch')) return { type: 'watch', kind: configMaps, start: (sink) => this.#watch(namespace, sink), warnings: [] };
+    const { info } = request;
+    if (info.type !== 'resource' || info.group !== '' || info.resource !== 'configmaps' || info.subresource !== '') throw statusErrors.noSuchPath();
+    const { namespace, name, verb } = info;
+    if (verb === 'create') return this.#create(namespace, request);
+    if (verb === 'delete' || verb === 'deletecollection') return this.#remove(namespace, name);
+    if (!isRead(info)) throw statusErrors.badRequest(`no ${verb} here`);
+    if (verb === 'get') return { type: 'object', code: 200, kind: configMaps, stored: this.#find(namespace, name), warnings: [] };
+    if (verb === 'watch') return { type: 'watch', kind: configMaps, start: (sink) => this.#watch(namespace, sink), warnings: [] };
     return { type: 'list', kind: configMaps, items: this.list(namespace), metadata: { resourceVersion: String(this.#revision) }, warnings: [] };
   }
 

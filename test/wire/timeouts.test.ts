@@ -2,6 +2,7 @@ import { connect } from 'node:http2';
 import net from 'node:net';
 import tls from 'node:tls';
 import { describe, expect, test } from 'vitest';
+import { requestPath } from '../../src/api/request-info.ts';
 import type { Limits } from '../../src/apiserver/limits.ts';
 import { credentials, send, until } from './client.ts';
 import { startWireServer, type WireServer } from './wire-server.ts';
@@ -108,7 +109,7 @@ describe.concurrent('patience with', () => {
     await using wire = await startWireServer();
     for (let i = 0; i < 50; i++) wire.api.put('default', `m-${i}`, {});
     // The first answers take the longest.
-    wire.api.before = (request) => new Promise((resolve) => setTimeout(resolve, request.path.endsWith('-0') ? 30 : 0));
+    wire.api.before = (request) => new Promise((resolve) => setTimeout(resolve, requestPath(request.info).endsWith('-0') ? 30 : 0));
     const socket = await connectRaw(wire);
     socket.write(
       Array.from({ length: 50 }, (_, i) => `GET ${collection}/m-${i} HTTP/1.1\r\nhost: x\r\n${i === 49 ? 'connection: close\r\n' : ''}\r\n`).join(''),

@@ -70,7 +70,7 @@ function bound(volume: PersistentVolume, claim: PersistentVolumeClaim): VolumeCl
   };
 }
 
-test('whoever asks learns from discovery whether a server binds in one transaction', async () => {
+test('discovery says whether a server binds in one transaction', async () => {
   expect(await ours.client.bindsTogether()).toEqual({ ok: true, value: true });
   expect(await plain.client.bindsTogether()).toEqual({ ok: true, value: false });
 });
@@ -101,10 +101,14 @@ test('where extensions are hidden there is no such path, in discovery or elsewhe
 });
 
 test('who has not said who they are may not', async () => {
-  const nobody = new HttpTransport({ access: { url: ours.wire.server.url, ca: ours.wire.certificates.authority.certificate }, world, userAgent: 'moor/test' });
+  const anonymous = new HttpTransport({
+    access: { url: ours.wire.server.url, ca: ours.wire.certificates.authority.certificate },
+    world,
+    userAgent: 'moor/test',
+  });
   const { volume, claim } = bound(await createVolume(ours, 'mine'), await createClaim(ours, 'mine'));
-  expect(await createClient({ transport: nobody }).bindTogether({ volume, claim })).toMatchObject({ ok: false, reason: 'forbidden' });
-  nobody.close();
+  expect(await createClient({ transport: anonymous }).bindTogether({ volume, claim })).toMatchObject({ ok: false, reason: 'forbidden' });
+  anonymous.close();
 });
 
 test.each(['transaction', 'plain'] as const)('the controllers bind over HTTPS: %s', async (mode) => {

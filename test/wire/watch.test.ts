@@ -148,7 +148,7 @@ describe('a watch', () => {
 });
 
 describe('an event that cannot be written', () => {
-  test('ends the watches that want it, is logged, and hurts nobody else', async () => {
+  test('ends the watches that would see it, is logged, and leaves other watches alone', async () => {
     await using wire = await startWireServer();
     const json = await watchHttp1(wire);
     const metadata = await watchHttp1(wire, watchPath, { accept: 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io' });
@@ -177,7 +177,7 @@ describe('many watches', () => {
     expect(wire.api.openWatches).toBe(1_000);
     wire.api.put('default', 'a', { x: '1' });
     wire.api.put('default', 'a', { x: '2' });
-    await until('everybody saw both', () => clients.every(({ frames }) => frames.length === 2));
+    await until('all watches saw both', () => clients.every(({ frames }) => frames.length === 2));
     expect(new Set(clients.map((client) => names(client).join()))).toEqual(new Set(['ADDED a,MODIFIED a']));
     const text = wire.metrics.text();
     expect(text).toContain('mooring_watch_encodings_total 2\n');
@@ -188,7 +188,7 @@ describe('many watches', () => {
 });
 
 describe('a client that does not read', () => {
-  /** Writes, as fast as somebody reads, until the server gave up on somebody else, and reports how much that took. */
+  /** Writes, as fast as one client reads, until the server disconnected another one, and reports how much that took. */
   async function writeUntilCutOff(wire: WireServer, reader: WatchClient): Promise<number> {
     let written = 0;
     while (!wire.metrics.text().includes('mooring_watches_cut_off_total 1\n') && written < 500) {
@@ -199,7 +199,7 @@ describe('a client that does not read', () => {
     return written;
   }
 
-  test('is cut off once too much waits for it, and nobody else notices', async () => {
+  test('is cut off once too much waits for it, and other clients do not notice', async () => {
     await using wire = await startWireServer({ limits: { watchBufferBytes: 1024 * 1024 } });
     const reader = await watchHttp1(wire);
     const socket = await rawWatch(wire);

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { loadCel } from '../../api/cel/environment.ts';
+import { parseRequestInfo } from '../../api/request-info.ts';
 import { ApiUnderTest } from '../../../test/apiserver/api-under-test.ts';
 import { simulate, type SimulatedWorld } from '../../sim/world/world.ts';
 
@@ -221,7 +222,7 @@ story('a server that starts anew serves what was defined before', async ({ store
 async function follow({ api }: ApiUnderTest): Promise<string[]> {
   const query = new URLSearchParams('watch=1');
   const user = { name: 'test', groups: ['system:masters'] };
-  const answer = await api.handle({ method: 'GET', path: widgets, query, user, body: { type: 'none' }, userAgent: 'test' });
+  const answer = await api.handle({ info: parseRequestInfo('GET', widgets, query), query, user, body: { type: 'none' }, userAgent: 'test' });
   if (answer.type !== 'watch') throw new Error('no watch');
   const told: string[] = [];
   answer.start({

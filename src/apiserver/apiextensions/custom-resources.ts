@@ -2,8 +2,9 @@ import { loadCel } from '../../api/cel/environment.ts';
 import { type CustomKinds, customKinds } from '../../api/apiextensions/custom-kind.ts';
 import { conditionOf, type CustomResourceDefinition, isTrue, withCondition } from '../../api/apiextensions/definition.ts';
 import type { Kind } from '../../api/kind.ts';
-import { cleanupFinalizer } from '../../api/kinds/apiextensions/custom-resource-definition.ts';
+import { cleanupFinalizer, customResourceDefinitionKind } from '../../api/kinds/apiextensions/custom-resource-definition.ts';
 import type { KubeObject } from '../../api/object.ts';
+import { type RequestInfo, resourceRequestInfo } from '../../api/request-info.ts';
 import { ApiError } from '../../api/status.ts';
 import type { Stored } from '../../api/stored.ts';
 import { type Change, prefixEnd, type Store, type Watch } from '../../store/contract.ts';
@@ -36,7 +37,6 @@ const formOf = (definition: Stored<CustomResourceDefinition>): Form => ({
 /** The user as which the server writes statuses and deletes objects. */
 const apiserver: User = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] };
 
-const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const PAGE = 500;
 const RETRY_MS = 1_000;
 
@@ -176,7 +176,7 @@ export class CustomResources {
     if (definition.metadata.deletionTimestamp !== undefined) return this.#finalize(name, definition);
     const status = namingStatus(definition, this.#definitions.values(), this.#now());
     if (status === undefined) return;
-    await this.#put(`${path}/${name}/status`, { ...definition, status });
+    await this.#put({ name, subresource: 'status' }, { ...definition, status });
     // A name that this definition gave up may be accepted for another.
     for (const [other, { spec }] of this.#definitions) if (other !== name && spec.group === definition.spec.group) this.#enqueue(other);
   }
@@ -190,13 +190,13 @@ export class CustomResources {
     if (!(definition.metadata.finalizers ?? []).includes(cleanupFinalizer)) return;
     if (conditionOf(definition, 'Terminating')?.reason !== 'InstanceDeletionInProgress') {
       const condition = { type: 'Terminating', status: 'True', reason: 'InstanceDeletionInProgress', message: 'CustomResource deletion is in progress' };
-      await this.#put(`${path}/${name}/status`, { ...definition, status: withCondition(definition.status, condition, this.#now()) });
+      await this.#put({ name, subresource: 'status' }, { ...definition, status: withCondition(definition.status, condition, this.#now()) });
       return;
     }
     const kind = this.#kinds.get(name)?.served[0];
     if (kind !== undefined && (await this.#deleteObjects(name, kind))) return;
     const finalizers = (definition.metadata.finalizers ?? []).filter((finalizer) => finalizer !== cleanupFinalizer);
-    await this.#put(`${path}/${name}`, { ...definition, metadata: { ...definition.metadata, finalizers } });
+    await this.#put({ name }, { ...definition, metadata: { ...definition.metadata, finalizers } });
   }
 
   /** @returns whether any object is left; its removal enqueues the definition again */
@@ -208,8 +208,7 @@ export class CustomResources {
     for (const entry of entries) {
       const { metadata } = revisionOf(resource, entry).object;
       if (metadata.deletionTimestamp !== undefined) continue;
-      const inNamespace = kind.namespaced ? `namespaces/${metadata.namespace ?? ''}/` : '';
-      await this.#request('DELETE', `/apis/${kind.group}/${kind.version}/${inNamespace}${kind.plural}/${metadata.name}`, undefined);
+      await this.#request(resourceRequestInfo('delete', kind, { namespace: metadata.namespace, name: metadata.name }), undefined);
     }
     const after = store.revision();
     const left = await store.range({ from: prefix, to: prefixEnd(prefix), limit: 1 });
@@ -220,17 +219,17 @@ export class CustomResources {
     return true;
   }
 
-  async #put(at: string, object: CustomResourceDefinition): Promise<void> {
-    await this.#request('PUT', at, object);
+  async #put(at: { readonly name: string; readonly subresource?: string }, object: CustomResourceDefinition): Promise<void> {
+    await this.#request(resourceRequestInfo('update', customResourceDefinitionKind, at), object);
   }
 
-  async #request(method: 'PUT' | 'DELETE', at: string, object: KubeObject | undefined): Promise<void> {
+  async #request(info: RequestInfo, object: KubeObject | undefined): Promise<void> {
     const body =
       object === undefined ? ({ type: 'none' } as const) : ({ type: 'object', contentType: 'application/json', object: structuredClone(object) } as const);
     try {
-      await this.#options.api.handle({ method, path: at, query: new URLSearchParams(), user: apiserver, body, userAgent: 'moor/custom-resources' });
+      await this.#options.api.handle({ info, query: new URLSearchParams(), user: apiserver, body, userAgent: 'moor/custom-resources' });
     } catch (error) {
-      if (!(method === 'DELETE' && error instanceof ApiError && error.code === 404)) throw error;
+      if (!(info.verb === 'delete' && error instanceof ApiError && error.code === 404)) throw error;
     }
   }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { parseRequestInfo } from '../../api/request-info.ts';
 import { type ApiUnderTest, onApi } from '../../../test/apiserver/api-under-test.ts';
 import { allowAuthenticated } from '../../sim/cluster/access.ts';
 import { auditedApi } from './audited-api.ts';
@@ -30,7 +31,8 @@ async function eventOf({ api, world }: ApiUnderTest, data: Record<string, string
   });
   const body = { type: 'object', contentType: 'application/json', object: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'm' }, data } } as const;
   const user = { name: 'tester', groups: ['system:masters'] };
-  const request = { method: 'POST', path: maps, query: new URLSearchParams(), user, userAgent: '', body } as const;
+  const query = new URLSearchParams();
+  const request = { info: parseRequestInfo('POST', maps, query), query, user, userAgent: '', body } as const;
   await auditedApi(api, allowAuthenticated, auditor)
     .handle(request)
     .catch(() => undefined);
@@ -82,12 +84,12 @@ describe('what policies say of a request is in its audit event (v1.36.4)', () =>
     'keys have one prefix, what was said stays, and what shows the request needs its level',
     onApi(async ({ world }) => {
       const lines: string[] = [];
-      const trail = new AuditContext(
+      const auditContext = new AuditContext(
         { auditId: 'a', requestUri: maps, userAgent: '', sourceIps: [] },
         { policy, clock: world.clock, write: (line) => void lines.push(line) },
       );
-      trail.annotate('early.example.com/a', 'nobody knows yet whether anything is written down');
-      trail.setRequestInfo({
+      auditContext.annotate('early.example.com/a', 'the policy is not evaluated yet');
+      auditContext.setRequestInfo({
         type: 'resource',
         verb: 'create',
         group: '',
@@ -97,15 +99,15 @@ describe('what policies say of a request is in its audit event (v1.36.4)', () =>
         namespace: 'default',
         name: '',
       });
-      trail.setUser({ name: 'u', groups: [] });
-      trail.annotate('x.example.com/a', '1');
-      trail.annotate('x.example.com/a', '2');
-      trail.annotate('plain', '1');
-      trail.annotate('a/b/c', '1');
-      trail.annotate('no spaces/here', '1');
-      trail.annotate('x.example.com/__proto__', '1');
-      trail.annotate('patch.example.com/p', 'the whole patch', 'Request');
-      trail.responseComplete(201);
+      auditContext.setUser({ name: 'u', groups: [] });
+      auditContext.annotate('x.example.com/a', '1');
+      auditContext.annotate('x.example.com/a', '2');
+      auditContext.annotate('plain', '1');
+      auditContext.annotate('a/b/c', '1');
+      auditContext.annotate('no spaces/here', '1');
+      auditContext.annotate('x.example.com/__proto__', '1');
+      auditContext.annotate('patch.example.com/p', 'the whole patch', 'Request');
+      auditContext.responseComplete(201);
       expect((JSON.parse(lines.join('')) as Event).annotations).toEqual({ 'x.example.com/a': '1' });
     }),
   );

@@ -1,14 +1,14 @@
 import { isJsonObject } from '../../api/json.ts';
+import type { RequestInfo } from '../../api/request-info.ts';
 import { labelKeyProblems } from '../../api/validation/names.ts';
 import type { Status } from '../../api/status.ts';
 import type { Clock } from '../../world/world.ts';
 import type { Annotate, ApiRequest, User } from '../api.ts';
-import type { RequestInfo, AuthorizationDecision } from '../authorization/authorizer.ts';
+import type { AuthorizationDecision } from '../authorization/authorizer.ts';
 import { eventLine, type ObjectReference, type AuditEvent, objectReferenceOf } from './event.ts';
 import { type AuditPolicy, type RequestAuditConfig, evaluatePolicyRule, type AuditStage } from './policy.ts';
 import { bodyValue, withoutManagedFields } from './recorded-objects.ts';
 
-/** What is known of a request when it comes in. */
 export interface AuditRequest {
   readonly auditId: string;
   /** Path and query as sent. */
@@ -24,8 +24,8 @@ export interface AuditContextOptions {
 }
 
 /**
- * One request as the audit log sees it: what is known of it is told here as it becomes known, and each stage that it reaches becomes a
- * line of the log, if the policy wants one. Until somebody said who asks for what there is no policy for it, and no line.
+ * The audit context of one request: it collects the request's facts as they become known, and writes a line of the log for each stage that
+ * the policy records. The policy is evaluated once user and request info are known.
  */
 export class AuditContext {
   readonly #options: AuditContextOptions;
@@ -51,19 +51,17 @@ export class AuditContext {
     };
   }
 
-  /** Whether `answers` is of any use. */
+  /** Whether `setResponse` is of any use. */
   get wantsResponse(): boolean {
     return this.#config?.level === 'RequestResponse';
   }
 
-  /** Somebody asks for this. */
-  setRequestInfo(attributes: RequestInfo): void {
-    this.#requestInfo = attributes;
-    this.#event.verb = attributes.verb;
-    this.#event.objectRef = objectReferenceOf(attributes);
+  setRequestInfo(info: RequestInfo): void {
+    this.#requestInfo = info;
+    this.#event.verb = info.verb;
+    this.#event.objectRef = objectReferenceOf(info);
   }
 
-  /** It is this user. */
   setUser(user: User): void {
     this.#event.user = user;
     this.#consultPolicy();
@@ -80,7 +78,7 @@ export class AuditContext {
     annotations['authorization.k8s.io/reason'] = decision.reason ?? '';
   }
 
-  /** What admission says of it. As v1.36.4's attributes have it, a key has a prefix, and what was said stays said. */
+  /** For admission. As in v1.36.4, a key has a prefix, and its first value stays. */
   readonly annotate: Annotate = (key, value, level = 'Metadata') => {
     const { annotations } = this.#event;
     if (this.#config === undefined || (level === 'Request' && this.#config.level === 'Metadata')) return;
@@ -88,11 +86,10 @@ export class AuditContext {
     annotations[key] = value;
   };
 
-  /** The request with its body. */
   setRequest(request: ApiRequest): void {
     const level = this.#config?.level;
     if (level === undefined || request.body.type === 'none') return;
-    const patch = request.method === 'PATCH';
+    const patch = request.info.verb === 'patch';
     if (level === 'Metadata' && patch) return;
     const value = bodyValue(request.body);
     if (value === undefined) return;
@@ -100,12 +97,11 @@ export class AuditContext {
     if (level !== 'Metadata') this.#event.requestObject = JSON.stringify(this.#trimmed(value, patch));
   }
 
-  /** The answer as JSON. */
+  /** As JSON. */
   setResponse(json: string): void {
     this.#event.responseObject = this.#config?.omitManagedFields === true ? JSON.stringify(withoutManagedFields(JSON.parse(json))) : json;
   }
 
-  /** The answer is this Status. */
   setStatus({ status, message, reason, details, code }: Status): void {
     this.#event.responseStatus = { status, ...(message && { message }), ...(reason && { reason }), ...(details && { details }), code };
   }
@@ -116,12 +112,11 @@ export class AuditContext {
     this.#write('ResponseStarted');
   }
 
-  /** Everything is said. */
   responseComplete(code: number): void {
     if (this.#over) return;
     this.#over = true;
     this.#setCode(code);
-    // Kubernetes tells once of a client whose credentials prove nothing, when it begins to refuse it.
+    // Kubernetes records a client that is not authenticated once, at ResponseStarted.
     if (this.#event.user === undefined) {
       this.#consultPolicy();
       this.#write('ResponseStarted');
@@ -131,7 +126,6 @@ export class AuditContext {
     this.#write('ResponseComplete');
   }
 
-  /** The server itself failed. */
   panic(cause: string): void {
     this.#event.responseStatus = { status: 'Failure', message: `APIServer panic'd: ${cause}`, reason: 'InternalError', code: 500 };
     this.#write('Panic');
@@ -144,7 +138,7 @@ export class AuditContext {
     this.#event.level = this.#config?.level ?? 'None';
   }
 
-  /** A path does not say all that an object does. */
+  /** The body has fields that the path has not. */
   #completeReference(object: unknown): void {
     const metadata = isJsonObject(object) ? object['metadata'] : undefined;
     const reference = this.#event.objectRef;

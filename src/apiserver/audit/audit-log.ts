@@ -1,6 +1,6 @@
 import type { Cancel, World } from '../../world/world.ts';
 
-/** Where lines of the audit log end up. */
+/** Where lines of the audit log go. */
 export interface AuditBackend {
   /** All of it or nothing. */
   write(lines: Uint8Array): Promise<void>;
@@ -15,28 +15,26 @@ export interface AuditLogOptions {
   readonly dropped: (events: number) => void;
 }
 
-/** What waits to be written at most. Kubernetes: 10,000 events. */
+/** Kubernetes: 10,000 events. */
 const maxWaiting = 10_000;
 const maxWaitingCharacters = 64 * 1024 * 1024;
-/** So much is written at once. */
 const batchCharacters = 1024 * 1024;
 /** After a failure, until the next attempt. */
 const retryMs = 1_000;
-/** For what is still to be written when the server stops. */
+/** For the rest when the server stops. */
 const stopMs = 5_000;
 
 /**
- * The audit log: nobody waits for it. Lines are written behind the requests that they tell of; what cannot be written is kept and tried
- * again, and what there is no room to keep is dropped, counted and complained about.
+ * The audit log. Requests do not wait for it: lines are written later and retried, and those beyond the limits are dropped, counted and logged.
  */
 export class AuditLog {
   readonly #options: AuditLogOptions;
   #waiting: string[] = [];
   #characters = 0;
   #state: 'idle' | 'writing' | 'stopped' = 'idle';
-  /** What went wrong last, so that it is said once and not for every line. */
+  /** Logged once, not for every line. */
   #lastError: string | undefined;
-  /** Since the last complaint. */
+  /** Since the last log message. */
   #lost = 0;
   #retryNow: (() => void) | undefined;
   #whenIdle: (() => void)[] = [];
@@ -54,19 +52,19 @@ export class AuditLog {
     this.#characters += line.length;
     if (this.#state !== 'idle') return;
     this.#state = 'writing';
-    // Whatever else happens in this turn goes into the same write.
+    // All lines of this turn of the event loop go into one write.
     this.#options.world.timers.soon(() => void this.#writeAll());
   };
 
-  /** Writes what is left, for a while; what cannot be written by then is lost, and said to be. */
+  /** Writes the rest, for up to `stopMs`; what is left then is dropped and logged. */
   async stop(): Promise<void> {
     const { world, destination } = this.#options;
     let cancel: Cancel = () => undefined;
     if (this.#state === 'writing') {
-      const patience = new Promise<void>((resolve) => {
+      const timeout = new Promise<void>((resolve) => {
         cancel = world.timers.after(stopMs, resolve);
       });
-      await Promise.race([new Promise<void>((resolve) => this.#whenIdle.push(resolve)), patience]);
+      await Promise.race([new Promise<void>((resolve) => this.#whenIdle.push(resolve)), timeout]);
     }
     cancel();
     this.#state = 'stopped';
@@ -86,14 +84,14 @@ export class AuditLog {
         await this.#pause();
         continue;
       }
-      // Not before: until now these lines took room.
+      // Not before: until now these lines counted.
       this.#waiting.splice(0, batch.length);
       for (const line of batch) this.#characters -= line.length;
       this.#options.written(batch.length);
       this.#logLoss();
     }
     this.#state = 'idle';
-    for (const tell of this.#whenIdle.splice(0)) tell();
+    for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
   #nextBatch(): readonly string[] {
@@ -114,9 +112,9 @@ export class AuditLog {
       this.#lastError = undefined;
       return true;
     } catch (error) {
-      const trouble = error instanceof Error ? error.message : String(error);
-      if (trouble !== this.#lastError) world.log.error('the audit log cannot be written; the server goes on and tries again', { error: trouble });
-      this.#lastError = trouble;
+      const message = error instanceof Error ? error.message : String(error);
+      if (message !== this.#lastError) world.log.error('cannot write the audit log, will retry', { error: message });
+      this.#lastError = message;
       return false;
     }
   }
@@ -132,7 +130,7 @@ export class AuditLog {
   }
 
   #drop(events: number): void {
-    if (this.#lost === 0) this.#options.world.log.error('audit events are lost: there is no room to keep what is not written yet');
+    if (this.#lost === 0) this.#options.world.log.error('audit events are dropped: too many wait to be written');
     this.#lost += events;
     this.#options.dropped(events);
   }

@@ -1,58 +1,59 @@
+import { requestPath } from '../../api/request-info.ts';
 import { ApiError } from '../../api/status.ts';
 import type { Api, ApiRequest, ApiResponse, OpenWatch } from '../api.ts';
 import { type Authorizer, forbiddenError } from '../authorization/authorizer.ts';
-import { requestInfo } from '../request-info.ts';
 import { plainJson } from '../render/accept.ts';
 import type { Auditor } from './auditor.ts';
 import { responseText } from './recorded-objects.ts';
 import type { AuditContext } from './audit-context.ts';
 
 /**
- * As `authorizedApi`, and written down: what controllers and nodes do in the server's own process is in the audit log as if they had
- * come over HTTP, but from no address.
+ * As `authorizedApi`, with audit: requests of controllers and nodes in the server's own process are in the audit log like those over HTTP,
+ * but without a source address.
  */
 export function auditedApi(api: Api, authorizer: Authorizer, auditor: Auditor): Api {
   return {
     handle: async (request) => {
-      const trail = auditor.begin({ requestUri: uriOf(request), userAgent: request.userAgent, sourceIps: [] });
-      const attributes = requestInfo(request.method, request);
-      trail.setRequestInfo(attributes);
-      trail.setUser(request.user);
+      const auditContext = auditor.begin({ requestUri: uriOf(request), userAgent: request.userAgent, sourceIps: [] });
+      const { user, info } = request;
+      auditContext.setRequestInfo(info);
+      auditContext.setUser(user);
       try {
-        const decision = await authorizer.authorize(request.user, attributes);
-        trail.setAuthorization(decision);
-        if (!decision.allowed) throw forbiddenError(request.user, attributes, decision.reason);
-        trail.setRequest(request);
-        return await recordResponse(trail, await api.handle({ ...request, annotate: trail.annotate }));
+        const decision = await authorizer.authorize(user, info);
+        auditContext.setAuthorization(decision);
+        if (!decision.allowed) throw forbiddenError(user, info, decision.reason);
+        auditContext.setRequest(request);
+        return await recordResponse(auditContext, await api.handle({ ...request, annotate: auditContext.annotate }));
       } catch (error) {
-        recordFailure(trail, error);
+        recordFailure(auditContext, error);
         throw error;
       }
     },
   };
 }
 
-function uriOf({ path, query }: ApiRequest): string {
+function uriOf({ info, query }: ApiRequest): string {
+  const path = requestPath(info);
   const text = query.toString();
   return text === '' ? path : `${path}?${text}`;
 }
 
-export function recordFailure(trail: AuditContext, error: unknown): void {
+export function recordFailure(auditContext: AuditContext, error: unknown): void {
   if (!(error instanceof ApiError)) {
-    trail.panic(error instanceof Error ? error.message : String(error));
+    auditContext.panic(error instanceof Error ? error.message : String(error));
     return;
   }
   const status = error.toStatus();
-  trail.setStatus(status);
-  if (trail.wantsResponse) trail.setResponse(JSON.stringify(status));
-  trail.responseComplete(error.code);
+  auditContext.setStatus(status);
+  if (auditContext.wantsResponse) auditContext.setResponse(JSON.stringify(status));
+  auditContext.responseComplete(error.code);
 }
 
-async function recordResponse(trail: AuditContext, response: ApiResponse): Promise<ApiResponse> {
-  if (response.type === 'watch') return recordedWatch(trail, response);
-  if (response.type === 'status') trail.setStatus(response.status);
-  if (trail.wantsResponse) trail.setResponse(await responseText(response, { rendition: plainJson, includeObject: 'None', now: 0 }));
-  trail.responseComplete(codeOf(response));
+async function recordResponse(auditContext: AuditContext, response: ApiResponse): Promise<ApiResponse> {
+  if (response.type === 'watch') return recordedWatch(auditContext, response);
+  if (response.type === 'status') auditContext.setStatus(response.status);
+  if (auditContext.wantsResponse) auditContext.setResponse(await responseText(response, { rendition: plainJson, includeObject: 'None', now: 0 }));
+  auditContext.responseComplete(codeOf(response));
   return response;
 }
 
@@ -61,22 +62,22 @@ function codeOf(response: Exclude<ApiResponse, { type: 'watch' }>): number {
   return response.type === 'status' ? response.status.code : response.code;
 }
 
-function recordedWatch(trail: AuditContext, response: Extract<ApiResponse, { type: 'watch' }>): ApiResponse {
+function recordedWatch(auditContext: AuditContext, response: Extract<ApiResponse, { type: 'watch' }>): ApiResponse {
   return {
     ...response,
     start(sink): OpenWatch {
-      trail.responseStarted(200);
+      auditContext.responseStarted(200);
       const watch = response.start({
         events: (batch) => sink.events(batch),
         end: (status) => {
-          trail.responseComplete(200);
+          auditContext.responseComplete(200);
           sink.end(status);
         },
         ...(sink.drained === undefined ? {} : { drained: () => sink.drained?.() ?? Promise.resolve() }),
       });
       return {
         stop() {
-          trail.responseComplete(200);
+          auditContext.responseComplete(200);
           watch.stop();
         },
       };

@@ -16,7 +16,6 @@ export interface AuditorOptions {
   readonly counters: AuditCounters;
 }
 
-/** Writes down who asked for what, and what came of it. */
 export class Auditor {
   readonly #log: AuditLog;
   readonly #options: AuditorOptions;

@@ -1,9 +1,9 @@
+import type { RequestInfo } from '../../api/request-info.ts';
 import type { Status } from '../../api/status.ts';
 import type { User } from '../api.ts';
-import type { RequestInfo } from '../authorization/authorizer.ts';
 import type { AuditLevel, AuditStage } from './policy.ts';
 
-/** A request on its way, as much as is known of it by now. */
+/** The facts of a request that are known so far. */
 export interface AuditEvent {
   readonly auditId: string;
   readonly requestUri: string;
@@ -79,9 +79,8 @@ const microTime = (ms: number): string => `${new Date(ms).toISOString().slice(0,
 const maxUserAgent = 1024;
 const shortened = (agent: string): string => (agent.length > maxUserAgent ? `${agent.slice(0, maxUserAgent)}...TRUNCATED` : agent);
 
-/** What a request is about, if it is about a resource. */
-export function objectReferenceOf(attributes: RequestInfo): ObjectReference | undefined {
-  if (attributes.type === 'path') return undefined;
-  const { resource, namespace, name, group, version, subresource } = attributes;
+export function objectReferenceOf(info: RequestInfo): ObjectReference | undefined {
+  if (info.type === 'path') return undefined;
+  const { resource, namespace, name, group, version, subresource } = info;
   return { resource, namespace, name, uid: '', apiGroup: group, apiVersion: version, resourceVersion: '', subresource };
 }

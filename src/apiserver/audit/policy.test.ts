@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RequestInfo } from '../authorization/authorizer.ts';
+import type { RequestInfo } from '../../api/request-info.ts';
 import type { User } from '../api.ts';
 import { ConfigFileError } from '../configuration/config-file.ts';
 import { evaluatePolicyRule } from './policy.ts';
@@ -48,11 +48,11 @@ describe('which rule a request matches (v1.36.4)', () => {
   ];
   it.each(cases)('%s', (rule, matches, not) => {
     const policy = policyOf(`- ${rule}`);
-    for (const attributes of matches) expect(evaluatePolicyRule(policy, ann, attributes)?.level).toBe('Metadata');
-    for (const attributes of not) expect(evaluatePolicyRule(policy, ann, attributes)).toBeUndefined();
+    for (const info of matches) expect(evaluatePolicyRule(policy, ann, info)?.level).toBe('Metadata');
+    for (const info of not) expect(evaluatePolicyRule(policy, ann, info)).toBeUndefined();
   });
 
-  it('nobody known matches no rule about users', () => {
+  it('a user that is not authenticated matches no rule about users', () => {
     expect(evaluatePolicyRule(policyOf('- {level: Metadata, users: [ann]}'), undefined, getPod)).toBeUndefined();
     expect(evaluatePolicyRule(policyOf('- {level: Metadata, userGroups: [dev]}'), undefined, getPod)).toBeUndefined();
     expect(evaluatePolicyRule(policyOf('- {level: Metadata}'), undefined, getPod)?.level).toBe('Metadata');

@@ -1,5 +1,5 @@
+import type { RequestInfo, ResourceRequestInfo } from '../../api/request-info.ts';
 import type { User } from '../api.ts';
-import type { RequestInfo } from '../authorization/authorizer.ts';
 
 export type AuditLevel = 'None' | 'Metadata' | 'Request' | 'RequestResponse';
 export const levels: readonly AuditLevel[] = ['None', 'Metadata', 'Request', 'RequestResponse'];
@@ -7,14 +7,13 @@ export const levels: readonly AuditLevel[] = ['None', 'Metadata', 'Request', 'Re
 export type AuditStage = 'RequestReceived' | 'ResponseStarted' | 'ResponseComplete' | 'Panic';
 export const stages: readonly AuditStage[] = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'];
 
-/** What is written down of a request. */
 export interface RequestAuditConfig {
   readonly level: AuditLevel;
   readonly omitStages: ReadonlySet<AuditStage>;
   readonly omitManagedFields: boolean;
 }
 
-/** An audit policy (audit.k8s.io/v1): the first rule that matches a request says what is written down of it; without one, nothing. */
+/** An audit policy (audit.k8s.io/v1): the first rule that matches a request decides what is recorded; without one, nothing is. */
 export interface AuditPolicy {
   readonly rules: readonly AuditPolicyRule[];
 }
@@ -25,9 +24,9 @@ export interface AuditPolicyRule extends RequestAuditConfig {
   readonly userGroups: readonly string[];
   readonly verbs: readonly string[];
   readonly resources: readonly GroupResources[];
-  /** '' is where resources are that have no namespace. */
+  /** '' matches cluster-scoped resources. */
   readonly namespaces: readonly string[];
-  /** '*', a path, or the beginning of one with a '*' behind it. */
+  /** '*', a path, or a prefix followed by '*'. */
   readonly nonResourceUrls: readonly string[];
 }
 
@@ -39,18 +38,18 @@ export interface GroupResources {
   readonly resourceNames: readonly string[];
 }
 
-/** `user` undefined: nobody knows who asked. As v1.36.4 matches (apiserver/pkg/audit/policy/checker.go). */
-export function evaluatePolicyRule(policy: AuditPolicy, user: User | undefined, attributes: RequestInfo): RequestAuditConfig | undefined {
-  const rule = policy.rules.find((candidate) => matches(candidate, user, attributes));
+/** `user` undefined: not authenticated. As v1.36.4 matches (apiserver/pkg/audit/policy/checker.go). */
+export function evaluatePolicyRule(policy: AuditPolicy, user: User | undefined, info: RequestInfo): RequestAuditConfig | undefined {
+  const rule = policy.rules.find((candidate) => matches(candidate, user, info));
   return rule === undefined || rule.level === 'None' ? undefined : rule;
 }
 
-function matches(rule: AuditPolicyRule, user: User | undefined, attributes: RequestInfo): boolean {
+function matches(rule: AuditPolicyRule, user: User | undefined, info: RequestInfo): boolean {
   if (rule.users.length > 0 && (user === undefined || !rule.users.includes(user.name))) return false;
   if (rule.userGroups.length > 0 && user?.groups.some((group) => rule.userGroups.includes(group)) !== true) return false;
-  if (rule.verbs.length > 0 && !rule.verbs.includes(attributes.verb)) return false;
-  if (rule.namespaces.length > 0 || rule.resources.length > 0) return attributes.type === 'resource' && matchesResource(rule, attributes);
-  if (rule.nonResourceUrls.length > 0) return attributes.type === 'path' && rule.nonResourceUrls.some((url) => matchesPath(url, attributes.path));
+  if (rule.verbs.length > 0 && !rule.verbs.includes(info.verb)) return false;
+  if (rule.namespaces.length > 0 || rule.resources.length > 0) return info.type === 'resource' && matchesResource(rule, info);
+  if (rule.nonResourceUrls.length > 0) return info.type === 'path' && rule.nonResourceUrls.some((url) => matchesPath(url, info.path));
   return true;
 }
 
@@ -58,18 +57,16 @@ function matchesPath(url: string, path: string): boolean {
   return url === '*' || url === path || (url.endsWith('*') && path.startsWith(url.replace(/\*+$/, '')));
 }
 
-type ResourceAttributes = Extract<RequestInfo, { type: 'resource' }>;
-
-function matchesResource(rule: AuditPolicyRule, attributes: ResourceAttributes): boolean {
-  if (rule.namespaces.length > 0 && !rule.namespaces.includes(attributes.namespace)) return false;
-  return rule.resources.length === 0 || rule.resources.some((wanted) => matchesGroup(wanted, attributes));
+function matchesResource(rule: AuditPolicyRule, info: ResourceRequestInfo): boolean {
+  if (rule.namespaces.length > 0 && !rule.namespaces.includes(info.namespace)) return false;
+  return rule.resources.length === 0 || rule.resources.some((wanted) => matchesGroup(wanted, info));
 }
 
-function matchesGroup({ group, resources, resourceNames }: GroupResources, attributes: ResourceAttributes): boolean {
-  if (group !== '*' && group !== attributes.group) return false;
+function matchesGroup({ group, resources, resourceNames }: GroupResources, info: ResourceRequestInfo): boolean {
+  if (group !== '*' && group !== info.group) return false;
   if (resources.length === 0) return true;
-  if (resourceNames.length > 0 && !resourceNames.includes(attributes.name)) return false;
-  const { resource, subresource } = attributes;
+  if (resourceNames.length > 0 && !resourceNames.includes(info.name)) return false;
+  const { resource, subresource } = info;
   const whole = subresource === '' ? resource : `${resource}/${subresource}`;
   return resources.some((wanted) => wanted === '*' || wanted === whole || wanted === `${resource}/*` || (subresource !== '' && wanted === `*/${subresource}`));
 }

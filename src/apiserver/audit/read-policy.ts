@@ -14,7 +14,7 @@ export function readAuditPolicy(file: ConfigFile): Configured<AuditPolicy> {
   });
 }
 
-/** What a rule has unless it says otherwise; stages are left out if either says so. */
+/** Of the policy, for its rules; a stage is omitted if either says so. */
 type Defaults = Pick<AuditPolicyRule, 'omitStages' | 'omitManagedFields'>;
 
 function readRule(fields: ConfigFields, defaults: Defaults): AuditPolicyRule {

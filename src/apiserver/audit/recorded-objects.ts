@@ -7,23 +7,23 @@ import { renderResponse } from '../render/response.ts';
 import type { WholeResponse } from '../render/whole-response.ts';
 import type { RenderOptions } from '../render/response.ts';
 
-/** What a request's body says, whatever it is written in; undefined: nothing that can be read. */
+/** The decoded body of a request; undefined: it cannot be decoded. */
 export function bodyValue(body: RequestBody): unknown {
   if (body.type === 'none') return undefined;
   if (body.type === 'object') return body.object;
   try {
     if (body.contentType === 'application/vnd.kubernetes.protobuf') return decodeProtobuf(body.bytes);
-    // YAML, and patches that may be: JSON is YAML, but is read much faster as what it is.
+    // JSON is YAML, but is parsed much faster as JSON.
     return body.contentType.includes('yaml') && body.bytes[0] !== openBrace ? readYaml(body.bytes).value : readJson(body.bytes).value;
   } catch {
-    // It will be refused with a better message than this place could give.
+    // The registry refuses it with a better message.
     return undefined;
   }
 }
 
 const openBrace = 0x7b;
 
-/** An answer as one line of JSON, in the form (a Table, metadata alone) that its client asked for. @throws ApiError 406 */
+/** A response as one line of JSON, in the form (a Table, metadata alone) that its client asked for. @throws ApiError 406 */
 export async function responseText(response: WholeResponse, { rendition, includeObject, now }: RenderOptions): Promise<string> {
   const { body } = await renderResponse(response, { rendition: { ...rendition, format: 'json', pretty: false }, includeObject, now });
   return textOf(body).trimEnd();

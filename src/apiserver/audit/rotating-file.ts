@@ -3,9 +3,9 @@ import type { Clock } from '../../world/world.ts';
 import type { AuditBackend } from './audit-log.ts';
 
 interface RotationOptions {
-  /** A file that would grow beyond it is put aside first. */
+  /** A file that would grow beyond it is rotated first. */
   readonly maxBytes: number;
-  /** Files put aside that are kept; 0: all of them. */
+  /** Rotated files that are kept; 0: all of them. */
   readonly maxBackups: number;
   /** How long they are kept, in days; 0: for ever. */
   readonly maxAgeDays: number;
@@ -24,14 +24,13 @@ export interface RotatingFileOptions extends RotationOptions {
 const dayMs = 24 * 60 * 60 * 1000;
 
 /**
- * A file that is put aside when it is full, under a name that says when, as Kubernetes' audit log is: `audit.log` becomes
- * `audit-2026-11-16T03-04-25.120.log`.
+ * A file that is rotated when it is full, named as by Kubernetes' audit log: `audit.log` becomes `audit-2026-11-16T03-04-25.120.log`.
  */
 export class RotatingFile implements AuditBackend {
   readonly #options: RotatingFileOptions;
   #file: AppendFile | undefined;
   #size = 0;
-  /** Part of a write that failed is at the end of the file. */
+  /** The file ends with part of a failed write. */
   #torn = false;
 
   private constructor(options: RotatingFileOptions) {
@@ -51,7 +50,7 @@ export class RotatingFile implements AuditBackend {
     if (this.#torn) await this.#mend();
     if (this.#size > 0 && this.#size + lines.length > this.#options.maxBytes) await this.#rotate();
     const file = this.#file ?? (await this.#open());
-    // Until it is known that all of it is there.
+    // Until the write has succeeded.
     this.#torn = true;
     await file.append([lines]);
     this.#torn = false;
@@ -77,7 +76,7 @@ export class RotatingFile implements AuditBackend {
       await this.#options.disk.truncate(this.#path, this.#size);
     } catch (error) {
       if ((error as { code?: string }).code !== 'ENOENT') throw error;
-      // Somebody took the file away, to make room perhaps; the next write makes a new one.
+      // The file was removed; the next write makes a new one.
       await this.close();
     }
     this.#torn = false;

@@ -1,6 +1,6 @@
 import { formatIp, parseIp } from '../../api/validation/ip.ts';
 
-/** Where a request came from, by its headers (which anybody can write) and, last, by its connection. */
+/** The source addresses of a request: from its headers, which any client can write, and last from its connection. */
 export function sourceIps(header: (name: string) => string | undefined, remoteAddress: string): readonly string[] {
   const found: string[] = [];
   for (const part of (header('x-forwarded-for') ?? '').split(',')) {

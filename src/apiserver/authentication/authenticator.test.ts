@@ -13,7 +13,7 @@ describe('authentication', () => {
     ['a certificate, before a token', jane, 'Bearer secret', 'jane', ['dev', 'system:authenticated']],
     ['a token', none, 'Bearer secret', 'admin', ['system:masters', 'system:authenticated']],
     ['a token, however the scheme is written', none, 'bEaReR  secret', 'admin', ['system:masters', 'system:authenticated']],
-    ['a token beside a certificate of somebody else', invalid, 'Bearer secret', 'admin', ['system:masters', 'system:authenticated']],
+    ['a token beside a certificate of an unknown CA', invalid, 'Bearer secret', 'admin', ['system:masters', 'system:authenticated']],
     ['nothing', none, undefined, 'system:anonymous', ['system:unauthenticated']],
     ['a scheme that is not ours', none, 'Basic c2VjcmV0', 'system:anonymous', ['system:unauthenticated']],
   ])('%s', async (_case, certificate, authorization, name, groups) => {
@@ -28,7 +28,7 @@ describe('authentication', () => {
   test.each<[string, ClientCertificate, string | undefined]>([
     ['an unknown token', none, 'Bearer other'],
     ['a token that begins like the right one', none, 'Bearer secre'],
-    ['a certificate that nobody we know signed', invalid, undefined],
+    ['a certificate of an unknown CA', invalid, undefined],
     ['a certificate without a name', { type: 'valid', commonName: '', organizations: [], fingerprint: '' }, undefined],
   ])('%s is 401', async (_case, certificate, authorization) => {
     await expect(authenticator.authenticate({ certificate, authorization })).rejects.toMatchObject({ code: 401, message: 'Unauthorized' });

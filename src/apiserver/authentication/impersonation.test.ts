@@ -1,23 +1,24 @@
 import { describe, expect, test } from 'vitest';
-import type { RequestInfo, Authorizer } from '../authorization/authorizer.ts';
+import type { RequestInfo } from '../../api/request-info.ts';
+import type { Authorizer } from '../authorization/authorizer.ts';
 import { actingUser } from './impersonation.ts';
 
 const admin = { name: 'admin', groups: [] };
 
-function recording(allows: (attributes: Extract<RequestInfo, { type: 'resource' }>) => boolean = () => true) {
+function recording(allows: (info: Extract<RequestInfo, { type: 'resource' }>) => boolean = () => true) {
   const asked: string[] = [];
   const authorizer: Authorizer = {
-    authorize(_, attributes) {
-      if (attributes.type === 'path') throw new Error('no path is impersonated');
-      const { verb, group, resource, subresource, namespace, name } = attributes;
+    authorize(_, info) {
+      if (info.type === 'path') throw new Error('no path is impersonated');
+      const { verb, group, resource, subresource, namespace, name } = info;
       asked.push(`${verb} ${group}/${resource}${subresource && `/${subresource}`} ${namespace}/${name}`);
-      return allows(attributes) ? { allowed: true } : { allowed: false, reason: '' };
+      return allows(info) ? { allowed: true } : { allowed: false, reason: '' };
     },
   };
   return { asked, authorizer };
 }
 
-describe('acting as somebody else', () => {
+describe('user impersonation', () => {
   test('asks for the user, each group, each extra value and the uid', async () => {
     const { asked, authorizer } = recording();
     const headers = [
@@ -44,7 +45,7 @@ describe('acting as somebody else', () => {
 
   test.each([
     ['a service account has its groups', 'system:serviceaccount:a:robot', ['system:serviceaccounts', 'system:serviceaccounts:a', 'system:authenticated']],
-    ['nobody is not authenticated', 'system:anonymous', ['system:unauthenticated']],
+    ['the anonymous user is not authenticated', 'system:anonymous', ['system:unauthenticated']],
   ])('%s', async (_, name, groups) => {
     const { authorizer } = recording();
     expect(await actingUser(admin, [['impersonate-user', name]], authorizer)).toEqual({ name, groups });

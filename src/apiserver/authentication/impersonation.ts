@@ -1,9 +1,10 @@
+import type { ResourceRequestInfo } from '../../api/request-info.ts';
 import { statusErrors } from '../../api/status.ts';
 import type { User } from '../api.ts';
-import { type RequestInfo, type Authorizer, forbiddenError } from '../authorization/authorizer.ts';
+import { type Authorizer, forbiddenError } from '../authorization/authorizer.ts';
 import { anonymous, authenticatedGroup, serviceAccountGroups, unauthenticatedGroup } from '../user.ts';
 
-/** How the headers begin by which somebody acts as somebody else. */
+/** Of the headers of user impersonation. */
 export const impersonationPrefix = 'impersonate-';
 const extraPrefix = `${impersonationPrefix}extra-`;
 
@@ -14,19 +15,17 @@ interface ImpersonatedUser {
   readonly extra: Record<string, string[]>;
 }
 
-type ResourceAttributes = Extract<RequestInfo, { type: 'resource' }>;
-
 /**
- * Whom a request acts as: whoever sent it, unless headers name another user and the sender may impersonate that user, each
+ * The user that a request acts as: its sender, unless headers name another user and the sender may impersonate that user, each
  * of the groups, the uid and each extra value. `headers`: those that begin with the prefix, one for each value.
  * @throws ApiError 400, 403
  */
 export async function actingUser(sender: User, headers: readonly (readonly [name: string, value: string])[], authorizer: Authorizer): Promise<User> {
   const wanted = impersonatedUserOf(headers);
   if (wanted === undefined) return sender;
-  for (const attributes of impersonations(wanted)) {
-    const decision = await authorizer.authorize(sender, attributes);
-    if (!decision.allowed) throw forbiddenError(sender, attributes, decision.reason);
+  for (const info of impersonations(wanted)) {
+    const decision = await authorizer.authorize(sender, info);
+    if (!decision.allowed) throw forbiddenError(sender, info, decision.reason);
   }
   const { name, uid, extra } = wanted;
   return { name, groups: groupsOf(wanted), ...(uid === '' ? {} : { uid }), ...(Object.keys(extra).length === 0 ? {} : { extra }) };
@@ -59,7 +58,7 @@ const core = { type: 'resource', verb: 'impersonate', group: '', version: 'v1', 
 const authentication = { ...core, group: 'authentication.k8s.io' } as const;
 
 /** Everything that must be allowed. */
-function impersonations({ name, uid, groups, extra }: ImpersonatedUser): readonly ResourceAttributes[] {
+function impersonations({ name, uid, groups, extra }: ImpersonatedUser): readonly ResourceRequestInfo[] {
   const account = accountOf(name);
   return [
     account === undefined ? { ...core, resource: 'users', name } : { ...core, resource: 'serviceaccounts', ...account },
@@ -74,7 +73,7 @@ function accountOf(user: string): { namespace: string; name: string } | undefine
   return match === null ? undefined : { namespace: match[1] ?? '', name: match[2] ?? '' };
 }
 
-/** A service account has its groups without being asked; everybody is either authenticated or not. */
+/** A service account has its groups implicitly, and every user is in one of system:authenticated and system:unauthenticated. */
 function groupsOf({ name, groups }: ImpersonatedUser): readonly string[] {
   const account = accountOf(name);
   const own = groups.length === 0 && account !== undefined ? serviceAccountGroups(account.namespace) : groups;

@@ -89,7 +89,7 @@ describe('tokens of service accounts', () => {
     expect(claims['kubernetes.io'].warnafter).toBe(now / 1000 + 3607);
   });
 
-  test('a token for somebody else is not for us', async () => {
+  test('a token for another audience is refused', async () => {
     const { token } = await tokens.issue({ ...spec, audiences: ['vault'] });
     expect(await tokens.verify(token)).toBe(undefined);
     expect(await tokens.verify(token, ['vault'])).toMatchObject({ uid: 'u1' });

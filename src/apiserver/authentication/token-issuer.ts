@@ -1,4 +1,5 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Clock, Random } from '../../world/world.ts';
 import type { User } from '../api.ts';
 import { credentialId } from '../user.ts';
@@ -40,7 +41,7 @@ export interface ReviewedToken {
 export interface TokenIssuer {
   readonly issuer: string;
   issue(spec: TokenSpec): Promise<IssuedToken>;
-  /** undefined: not ours, expired, for somebody else, or of an account or object that is gone. */
+  /** undefined: of another issuer, expired, for another audience, or bound to an account or object that is gone. */
   verify(token: string, audiences?: readonly string[]): Promise<User | undefined>;
   /** Whose token it is, and for which of the audiences it is good; without any, for this server. */
   review(token: string, audiences: readonly string[]): Promise<ReviewedToken | undefined>;
@@ -89,15 +90,15 @@ interface PrivateClaims {
   readonly warnafter?: number;
 }
 
-/** A pod's own token asks for this lifetime, and gets a year: clients from before tokens expired do not fetch new ones. */
+/** Pods ask for this lifetime for their own tokens and get a year: old clients do not renew them (v1.36.4: pkg/serviceaccount/claims.go). */
 const podTokenSeconds = 3607;
 const extendedSeconds = 365 * 24 * 60 * 60;
-/** An object that is being deleted may still use its token for so long. */
+/** For which the token of an object that is being deleted stays valid. */
 const deletionLeewayMs = 60_000;
 /** Tokens whose signature was checked already. */
 const maxVerifiedTokens = 1_000;
 
-/** Tokens of service accounts: ES256, signed with a key that is kept with the certificates. */
+/** Service account tokens: ES256, signed with a key that is kept with the certificates. */
 export async function createTokenIssuer(options: TokenIssuerOptions): Promise<TokenIssuer> {
   const key = await signingKey(options.files);
   return new SigningIssuer(options, key);
@@ -117,7 +118,7 @@ class SigningIssuer implements TokenIssuer {
   readonly #privateKey: KeyObject;
   readonly #publicKey: KeyObject;
   readonly #keyId: string;
-  readonly #verifiedClaims = new Map<string, Claims>();
+  readonly #verifiedClaims = new LRUCache<string, Claims>({ max: maxVerifiedTokens });
 
   constructor(options: TokenIssuerOptions, key: KeyObject) {
     this.#options = options;
@@ -167,7 +168,7 @@ class SigningIssuer implements TokenIssuer {
     return { keys: [{ use: 'sig', kid: this.#keyId, alg: 'ES256', ...(await exportJWK(this.#publicKey)) }] };
   }
 
-  /** A signature is checked once; whether the token is still good, every time. */
+  /** A signature is checked once; expiry and references are checked every time. */
   async #claims(token: string): Promise<Claims | undefined> {
     const before = this.#verifiedClaims.get(token);
     if (before !== undefined) return before;
@@ -181,7 +182,6 @@ class SigningIssuer implements TokenIssuer {
         currentDate: new Date(this.#options.clock.now()),
       });
       const claims = { ...payload, aud: [payload.aud ?? []].flat() } as unknown as Claims;
-      if (this.#verifiedClaims.size >= maxVerifiedTokens) this.#verifiedClaims.clear();
       this.#verifiedClaims.set(token, claims);
       return claims;
     } catch {
@@ -215,7 +215,7 @@ function privateClaims(spec: TokenSpec, warnAfter: number | undefined): PrivateC
   };
 }
 
-/** Who a token speaks for, and what of it admission and authorization may want to know. */
+/** The user of a token, with the extra fields that admission and authorization read. */
 function userOf({ sub, jti, 'kubernetes.io': { namespace, serviceaccount, pod, node } }: Claims): User {
   const extra = {
     [credentialId]: [`JTI=${jti}`],

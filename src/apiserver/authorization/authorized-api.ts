@@ -1,14 +1,13 @@
 import type { Api } from '../api.ts';
-import { requestInfo } from '../request-info.ts';
 import { type Authorizer, forbiddenError } from './authorizer.ts';
 
-/** The same API for callers that do not come through HTTP, who are authorised there: a request that its user may not make is a 403. */
+/** The same API, with authorization, for callers in the server's own process. @throws ApiError 403 */
 export function authorizedApi(api: Api, authorizer: Authorizer): Api {
   return {
     handle: async (request) => {
-      const attributes = requestInfo(request.method, request);
-      const decision = await authorizer.authorize(request.user, attributes);
-      if (!decision.allowed) throw forbiddenError(request.user, attributes, decision.reason);
+      const { user, info } = request;
+      const decision = await authorizer.authorize(user, info);
+      if (!decision.allowed) throw forbiddenError(user, info, decision.reason);
       return api.handle(request);
     },
   };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type RequestInfo, forbiddenError } from './authorizer.ts';
+import type { RequestInfo } from '../../api/request-info.ts';
+import { forbiddenError } from './authorizer.ts';
 import { anonymous } from '../user.ts';
 
 const resource = (fields: Partial<Extract<RequestInfo, { type: 'resource' }>>): RequestInfo => ({
@@ -34,8 +35,8 @@ describe('a refusal, in the words of Kubernetes', () => {
       'nodes "n1" is forbidden: User "system:anonymous" cannot get resource "nodes" in API group "" at the cluster scope',
       { name: 'n1', kind: 'nodes' },
     ],
-  ])('%o', (attributes, message, details) => {
-    const error = forbiddenError(anonymous, attributes, '');
+  ])('%o', (info, message, details) => {
+    const error = forbiddenError(anonymous, info, '');
     expect(error.toStatus()).toEqual({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason: 'Forbidden', details, code: 403 });
   });
 });

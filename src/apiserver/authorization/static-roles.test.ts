@@ -1,26 +1,28 @@
 import { describe, expect, test } from 'vitest';
-import type { Api, ApiRequest } from '../api.ts';
+import { type Method, methodOf, parseRequestInfo, requestPath } from '../../api/request-info.ts';
+import type { Api } from '../api.ts';
 import { authorizedApi } from './authorized-api.ts';
 import type { Authorizer } from './authorizer.ts';
 import { staticRoleAuthorizer } from './static-roles.ts';
 
-const noOne: Authorizer = { authorize: () => ({ allowed: false, reason: 'nobody may' }) };
+const denyAll: Authorizer = { authorize: () => ({ allowed: false, reason: 'not allowed' }) };
 const roles = new Map([
   ['clerk', [{ verbs: ['get', 'update'], group: '', resources: ['pods', 'pods/status'] }]],
   ['reader', [{ verbs: ['list', 'watch'], resources: 'all' as const }]],
 ]);
 const asked: string[] = [];
 const everything: Api = {
-  handle: async ({ method, path }) => {
-    asked.push(`${method} ${path}`);
+  handle: async ({ info }) => {
+    asked.push(`${methodOf(info)} ${requestPath(info)}`);
     return { type: 'status', status: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 200 }, warnings: [] };
   },
 };
-const api = authorizedApi(everything, staticRoleAuthorizer(roles, noOne));
+const api = authorizedApi(everything, staticRoleAuthorizer(roles, denyAll));
 
-const ask = (name: string, method: ApiRequest['method'], target: string) => {
-  const [path = '', query = ''] = target.split('?');
-  return api.handle({ method, path, query: new URLSearchParams(query), user: { name, groups: [] }, userAgent: '', body: { type: 'none' } });
+const ask = (name: string, method: Method, target: string) => {
+  const [path = '', text = ''] = target.split('?');
+  const query = new URLSearchParams(text);
+  return api.handle({ info: parseRequestInfo(method, path, query), query, user: { name, groups: [] }, userAgent: '', body: { type: 'none' } });
 };
 
 describe('a role', () => {
@@ -40,7 +42,7 @@ describe('a role', () => {
     ['the same name in another group', 'clerk', 'GET', '/apis/metrics.k8s.io/v1/namespaces/a/pods/p', 'in API group "metrics.k8s.io"'],
     ['a part that is not named', 'clerk', 'PUT', '/api/v1/namespaces/a/pods/p/binding', 'cannot update resource "pods/binding"'],
     ['a part of everything', 'reader', 'GET', '/api/v1/namespaces/a/pods/p/log', 'cannot get resource "pods/log"'],
-    ['what others may not either', 'guest', 'GET', '/api/v1/pods', 'nobody may'],
+    ['what others may not either', 'guest', 'GET', '/api/v1/pods', 'not allowed'],
   ] as const)('does not allow %s', async (_, name, method, target, message) => {
     await expect(ask(name, method, target)).rejects.toMatchObject({ code: 403, reason: 'Forbidden', message: expect.stringContaining(message) });
     expect(asked).toEqual([]);

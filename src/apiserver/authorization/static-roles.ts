@@ -1,5 +1,6 @@
 import type { PolicyRule } from '../../api/generated/types.ts';
-import type { RequestInfo, Authorizer, AuthorizationDecision } from './authorizer.ts';
+import type { ResourceRequestInfo } from '../../api/request-info.ts';
+import type { AuthorizationDecision, Authorizer } from './authorizer.ts';
 
 /** Some verbs on some resources of one API group, or on every resource there is; on a part of one only where the part is named. */
 export type StaticRule = NamedResources | AllResources;
@@ -18,28 +19,25 @@ interface NamedResources {
   readonly names?: readonly string[];
 }
 
-/** What somebody may do, wherever it is. */
+/** Permissions in all namespaces. */
 export type StaticRole = readonly StaticRule[];
 
 const allowed: AuthorizationDecision = { allowed: true };
 
-type ResourceAttributes = Extract<RequestInfo, { type: 'resource' }>;
-
 /**
- * Users who have a role may do what it says; about all else, somebody else decides. Paths that are no resource are none of a
- * role's business.
+ * Allows users with a role what it permits. `others` decide everything else, non-resource paths included.
  *
- * The rules are looked up, not gone through: the controllers of a busy server ask thousands of times a second.
+ * Rules are found by key: the controllers of a busy server send thousands of requests a second.
  */
 export function staticRoleAuthorizer(roles: ReadonlyMap<string, StaticRole>, others: Authorizer): Authorizer {
   const granted = new Map([...roles].map(([user, role]) => [user, new Set(grantsOf(role))]));
   return {
-    authorize(user, attributes) {
+    authorize(user, info) {
       const grants = granted.get(user.name);
-      if (grants === undefined || attributes.type === 'path') return others.authorize(user, attributes);
-      const exact = exactGrant(attributes);
-      if (grants.has(exact) || grants.has(anyGrant(attributes)) || grants.has(`${exact} ${attributes.name}`)) return allowed;
-      return others.authorize(user, attributes);
+      if (grants === undefined || info.type === 'path') return others.authorize(user, info);
+      const exact = exactGrant(info);
+      if (grants.has(exact) || grants.has(anyGrant(info)) || grants.has(`${exact} ${info.name}`)) return allowed;
+      return others.authorize(user, info);
     },
   };
 }
@@ -65,10 +63,11 @@ export const policyRulesOf = (role: StaticRole): readonly PolicyRule[] =>
   }));
 
 /** The grants that would allow it: any of them is enough. */
-export function grantsFor(attributes: ResourceAttributes): readonly [exact: string, any: string, named: string] {
-  const exact = exactGrant(attributes);
-  return [exact, anyGrant(attributes), `${exact} ${attributes.name}`];
+export function grantsFor(info: ResourceRequestInfo): readonly [exact: string, any: string, named: string] {
+  const exact = exactGrant(info);
+  return [exact, anyGrant(info), `${exact} ${info.name}`];
 }
 
-const exactGrant = ({ verb, group, resource, subresource }: ResourceAttributes) => `${verb} ${group}/${resource}${subresource === '' ? '' : `/${subresource}`}`;
-const anyGrant = ({ verb, subresource }: ResourceAttributes) => (subresource === '' ? `${verb} *` : '');
+const exactGrant = ({ verb, group, resource, subresource }: ResourceRequestInfo) =>
+  `${verb} ${group}/${resource}${subresource === '' ? '' : `/${subresource}`}`;
+const anyGrant = ({ verb, subresource }: ResourceRequestInfo) => (subresource === '' ? `${verb} *` : '');

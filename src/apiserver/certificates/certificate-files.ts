@@ -14,7 +14,7 @@ export interface Certificates {
   readonly serving: KeyPair;
   /** For the kubeconfig: the user that may do everything. */
   readonly admin: KeyPair;
-  /** A client certificate for anybody else. */
+  /** A client certificate for another user. */
   issueClient(client: ClientName, days?: number): Promise<KeyPair>;
 }
 

@@ -34,7 +34,7 @@ describe('a request', () => {
     expect(signatureProblem({ ...request, signature: new Uint8Array(0) })).toMatch(/verification/);
   });
 
-  test('for a key of somebody else, or signed in a way that proves nothing, does not', async () => {
+  test('for another key, or signed in a way that proves nothing, does not', async () => {
     const [mine, theirs] = [await read({ name: 'jane', groups: [] }), await read({ name: 'joe', groups: [] })];
     expect(signatureProblem({ ...mine, publicKey: theirs.publicKey })).toBe('x509: ECDSA verification failure');
     expect(signatureProblem({ ...mine, publicKey: Uint8Array.of(0x30, 0) })).toBe('x509: unknown public key algorithm');

@@ -29,7 +29,7 @@ const failures = { ECDSA: 'x509: ECDSA verification failure', RSA: 'crypto/rsa: 
 
 const typesOfKeys: Readonly<Record<string, Algorithm['key']>> = { ec: 'ECDSA', rsa: 'RSA', ed25519: 'Ed25519' };
 
-/** Why a request does not prove that whoever made it has the key it asks a certificate for, in Go's words; undefined: it does. */
+/** Why a CSR does not prove possession of its private key, with Go's message; undefined: it does. */
 export function signatureProblem({ publicKey, signed, signature, signatureAlgorithm }: CertificateRequest): string | undefined {
   const weak = insecure[signatureAlgorithm];
   if (weak !== undefined) return `x509: cannot verify signature: insecure algorithm ${weak}`;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-test('signing needs nobody to have issued certificates before: a later start has not', async () => {
+test('signing works in a process that has issued no certificate before, as after a restart', async () => {
   const { signCsr: signRequest } = await import('./sign-csr.ts');
   expect(signRequest).toBeTypeOf('function');
 });

@@ -67,8 +67,8 @@ export function validityOf(
 }
 
 /**
- * The certificate that was asked for, PEM. Name, alternative names and key are the request's, written anew; whatever else it asks for
- * is not heeded. That it may be signed, and that the requester has the key, somebody else has checked.
+ * Issues the certificate of a CSR, PEM. Subject, alternative names and key are the CSR's; its other extensions are ignored.
+ * The caller has checked that it may be signed, and the proof of possession.
  */
 export async function signCsr(request: CertificateRequest, terms: SigningTerms, authority: IssuedCertificate): Promise<string> {
   const { certificate: issuer, key } = await readAuthority(authority);

@@ -33,7 +33,7 @@ function oneCheck(check: HealthCheck): PathAnswer {
   return problem === undefined ? plain(200, 'ok') : plain(500, `internal server error: ${problem}\n`);
 }
 
-/** A failure is always told in full, but not why: the path is open to everybody. */
+/** Lists all checks, but not the reason of a failure: anonymous clients may read it. */
 function allChecks(endpoint: string, checks: readonly HealthCheck[], query: URLSearchParams): PathAnswer {
   const excluded = new Set(query.getAll('exclude'));
   let failed = false;

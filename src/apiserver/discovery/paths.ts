@@ -66,7 +66,7 @@ function describedPaths(options: PathOptions, openApi: OpenApiPaths | undefined,
     '/api': (request) => core.answer(request) ?? document(request, apiVersions(options.serverAddress())),
     '/apis': (request) => named.answer(request) ?? document(request, apiGroupList(versions)),
     '/version': () => rawJson(versionDocument(options.version)),
-    '/metrics': async () => text('text/plain; version=0.0.4; charset=utf-8', `${await options.metrics()}${await processMetrics()}`),
+    '/metrics': async () => text('text/plain; version=0.0.4; charset=utf-8', `${await options.metrics()}${processMetrics()}`),
     '/.well-known/openid-configuration': () => (options.tokens === undefined ? undefined : openIdConfiguration(options.tokens)),
     '/openid/v1/jwks': async () => (options.tokens === undefined ? undefined : keySet(await options.tokens.keys())),
   };

@@ -6,14 +6,14 @@ interface Deadline {
 }
 
 /**
- * Many deadlines, all of them as far away when they are set: the oldest is the next one, so one timer serves all. Nearly all are
- * taken back long before; a timer for each would cost more than most requests' work.
+ * Many deadlines, all equally far away when they are set: the oldest is the next one, so one timer serves all. Nearly all are
+ * cancelled long before; a timer for each would cost more than most requests.
  */
 export class Deadlines {
   readonly #world: Pick<World, 'clock' | 'timers'>;
   readonly #ms: number;
-  readonly #waiting = new Set<Deadline>();
-  /** Whether the timer runs. It is not taken back with what it was set for: it finds out who is next. */
+  readonly #deadlines = new Set<Deadline>();
+  /** Whether the timer runs. It is not cancelled with the deadline that it was set for: it looks for the next one. */
   #runs = false;
 
   constructor(world: Pick<World, 'clock' | 'timers'>, ms: number) {
@@ -22,10 +22,10 @@ export class Deadlines {
   }
 
   set(over: () => void): Cancel {
-    const waiting = { at: this.#world.clock.monotonic() + this.#ms, over };
-    this.#waiting.add(waiting);
+    const deadline = { at: this.#world.clock.monotonic() + this.#ms, over };
+    this.#deadlines.add(deadline);
     if (!this.#runs) this.#expireIn(this.#ms);
-    return () => void this.#waiting.delete(waiting);
+    return () => void this.#deadlines.delete(deadline);
   }
 
   #expireIn(ms: number): void {
@@ -35,13 +35,13 @@ export class Deadlines {
 
   readonly #expire = (): void => {
     const now = this.#world.clock.monotonic();
-    for (const waiting of this.#waiting) {
-      if (waiting.at > now) {
-        this.#expireIn(waiting.at - now);
+    for (const deadline of this.#deadlines) {
+      if (deadline.at > now) {
+        this.#expireIn(deadline.at - now);
         return;
       }
-      this.#waiting.delete(waiting);
-      waiting.over();
+      this.#deadlines.delete(deadline);
+      deadline.over();
     }
     this.#runs = false;
   };

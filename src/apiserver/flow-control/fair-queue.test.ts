@@ -81,9 +81,9 @@ describe('seats', () => {
     expect(seated.at(-1)).toBe('b1');
   });
 
-  test('with a pace one begins at a time, also where nobody waits', async () => {
-    const turns: (() => void)[] = [];
-    const { ask, seated, turn, queue, done } = open({ pacer: { started: (next) => void turns.push(next) } });
+  test('with a pacer one starts at a time, also with an empty queue', async () => {
+    const nexts: (() => void)[] = [];
+    const { ask, seated, turn, queue, done } = open({ pacer: { started: (next) => void nexts.push(next) } });
     const first = ask('a', 'a1');
     for (const name of ['b', 'c', 'd', 'e', 'f']) ask(name, `${name}1`);
     await turn();
@@ -93,12 +93,12 @@ describe('seats', () => {
       ['a1', 'b1', 'c1'],
       ['a1', 'b1', 'c1', 'd1'],
     ]) {
-      turns.shift()?.();
+      nexts.shift()?.();
       await turn();
       expect(seated).toEqual(expected);
     }
     // All four seats are taken: neither a turn nor a seat alone lets the next one begin.
-    turns.shift()?.();
+    nexts.shift()?.();
     await turn();
     expect(seated).toHaveLength(4);
     if (first !== undefined) done(first.flow);
@@ -145,36 +145,36 @@ test('who gives up while waiting leaves no trace; who has a seat keeps it', asyn
   expect(second?.giveUp()).toBe(false);
 });
 
-test('whatever happens: no more seats than there are, nobody lost, nobody waits in an empty room', async () => {
+test('in any order of events: no more requests run than there are seats, none is lost, and none waits while seats are free', async () => {
   const step = fc.record({
     user: fc.constantFrom('a', 'b', 'c'),
     next: fc.constantFrom('stay', 'finish', 'turn', 'giveUp'),
   });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
-      const room = open({ seats: 8, waiting: 10, perFlow: 12 });
+      const queueing = open({ seats: 8, waiting: 10, perFlow: 12 });
       const asked: { flow: Flow; label: string; giveUp: () => boolean }[] = [];
       const finish = (): void => {
-        const at = asked.findIndex(({ label }) => room.seated.includes(label));
+        const at = asked.findIndex(({ label }) => queueing.seated.includes(label));
         const [over] = at < 0 ? [] : asked.splice(at, 1);
-        if (over !== undefined) room.done(over.flow);
+        if (over !== undefined) queueing.done(over.flow);
       };
       for (const [i, { user, next }] of steps.entries()) {
-        const got = room.ask(user, `${user}${i}`);
+        const got = queueing.ask(user, `${user}${i}`);
         if (got !== undefined) asked.push({ ...got, label: `${user}${i}` });
         if (next === 'finish') finish();
-        if (next === 'turn') await room.turn();
+        if (next === 'turn') await queueing.turn();
         if (next === 'giveUp') asked.at(-1)?.giveUp();
-        const held = asked.filter(({ label }) => room.seated.includes(label)).length;
+        const held = asked.filter(({ label }) => queueing.seated.includes(label)).length;
         expect(held).toBeLessThanOrEqual(8);
-        expect(room.queue.waiting).toBeLessThanOrEqual(10);
+        expect(queueing.queue.waiting).toBeLessThanOrEqual(10);
       }
       for (let i = 0; i < 3 * steps.length + 3; i++) {
-        await room.turn();
+        await queueing.turn();
         finish();
       }
-      expect(room.queue.waiting).toBe(0);
-      expect(room.seated.length + room.refused.length).toBe(steps.length);
+      expect(queueing.queue.waiting).toBe(0);
+      expect(queueing.seated.length + queueing.refused.length).toBe(steps.length);
     }),
     { numRuns: 60 },
   );

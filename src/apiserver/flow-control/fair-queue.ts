@@ -2,34 +2,34 @@ import { statusErrors } from '../../api/status.ts';
 import { retryAfterSeconds } from '../limits.ts';
 
 export interface FairQueueOptions {
-  /** Requests worked on at once. */
+  /** Requests that run at once. */
   readonly seats: number;
-  /** Requests that wait for a seat, of all flows together. */
+  /** Requests of all flows that wait for a seat. */
   readonly waiting: number;
-  /** Requests of one flow: arriving, waiting and worked on. */
+  /** Requests of one flow: arriving, waiting and running. */
   readonly perFlow: number;
   readonly soon: (callback: () => void) => void;
   readonly refused: (limit: string) => void;
-  /** For requests that keep the processor busy: one of them begins at a time, and they pause as it says. */
+  /** For requests that take long: one starts at a time, with pauses in between. */
   readonly pacer?: Pacer;
 }
 
-/** When the next request may begin. */
+/** Decides when the next request may start. */
 export interface Pacer {
-  /** One begins. `next` is called once it is another one's turn; `waiting` is asked then. */
+  /** A request starts. `next` is called once another one may; `waiting` is the length of the queue then. */
   started(next: () => void, waiting: () => number): void;
 }
 
-/** The requests of one user. Lives as long as there are any. */
+/** The requests of one user. Exists as long as there are any. */
 export interface Flow {
   readonly name: string;
-  /** Arriving, waiting or worked on. */
+  /** Arriving, waiting or running. */
   present: number;
   /** Seats held. */
   held: number;
-  /** Of its large bodies that are here or announced. */
+  /** Of its large bodies, received or announced. */
   bodyBytes: number;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly waiting: QueueEntry[];
 }
 
@@ -39,23 +39,23 @@ interface QueueEntry {
 }
 
 /**
- * Who may work now. While there are seats, everybody, at the cost of a few counters. When there are none, requests wait by flow, and
- * flows take turns: whoever asks a thousand times at once waits behind themselves, and not others behind them.
+ * Seats for requests. While there are free seats, a request costs a few counters. Then requests wait by flow, and flows are served round robin:
+ * a user with a thousand requests waits for their own requests, and other users do not.
  *
- *     seats 4, flows a and b:   a1 a2 a3 work, a4 … a900 wait (one flow gets no more than three quarters), b1 works at once
+ *     seats 4, flows a and b:   a1 a2 a3 run, a4 … a900 wait (one flow gets no more than three quarters), b1 runs at once
  *
- * When too many wait, the last of the longest flow goes, so that a newcomer always finds a place.
+ * When too many wait, the last request of the longest flow is refused, so that a new flow always finds a place.
  */
 export class FairQueue {
   readonly #options: FairQueueOptions;
   readonly #flowSeats: number;
   readonly #flows = new Map<string, Flow>();
-  /** The flows in which somebody waits; the first is next. */
+  /** Flows with waiting requests; the first is next. */
   readonly #waitingFlows = new Set<Flow>();
   #used = 0;
   #waiting = 0;
   #scheduled = false;
-  /** One has begun, and it is nobody else's turn yet. */
+  /** A request has started, and the pacer has not allowed the next one yet. */
   #pausing = false;
 
   constructor(options: FairQueueOptions) {
@@ -67,7 +67,7 @@ export class FairQueue {
     return this.#waiting;
   }
 
-  /** A request has come. @throws ApiError 429 */
+  /** A request arrives. @throws ApiError 429 */
   arrive(name: string): Flow {
     let flow = this.#flows.get(name);
     if (flow === undefined) {
@@ -79,15 +79,15 @@ export class FairQueue {
     return flow;
   }
 
-  /** It is over, whether it ever had a seat or not. */
+  /** A request has ended, with or without a seat. */
   depart(flow: Flow): void {
     flow.present -= 1;
-    this.#forgetIfIdle(flow);
+    this.#deleteIfIdle(flow);
   }
 
   /**
-   * Asks for a seat. undefined: it is there. Otherwise `seated` resolves when it is, and rejects with 429 when there will be none;
-   * `giveUp` refuses a request that still waits and says so, and does nothing to one that is seated.
+   * Takes a seat. undefined: the request has it. Otherwise `seated` resolves with the seat, or rejects with 429;
+   * `giveUp` refuses a request that still waits, and returns whether it did.
    */
   enter(flow: Flow): { readonly seated: Promise<void>; readonly giveUp: () => boolean } | undefined {
     if (this.#waitingFlows.size === 0 && !this.#pausing && this.#hasSeat(flow)) {
@@ -111,11 +111,11 @@ export class FairQueue {
   leave(flow: Flow): void {
     flow.held -= 1;
     this.#used -= 1;
-    this.#forgetIfIdle(flow);
+    this.#deleteIfIdle(flow);
     if (this.#waitingFlows.size > 0) this.#schedule();
   }
 
-  #forgetIfIdle(flow: Flow): void {
+  #deleteIfIdle(flow: Flow): void {
     if (flow.present === 0 && flow.held === 0 && flow.waiting.length === 0) this.#flows.delete(flow.name);
   }
 
@@ -158,13 +158,13 @@ export class FairQueue {
     if (at < 0) return false;
     flow.waiting.splice(at, 1);
     if (flow.waiting.length === 0) this.#waitingFlows.delete(flow);
-    this.#forgetIfIdle(flow);
+    this.#deleteIfIdle(flow);
     this.#waiting -= 1;
     waiting.refuse(this.#overloadError(limit));
     return true;
   }
 
-  /** Not at once: what has arrived meanwhile is read first, and takes part. */
+  /** Not at once: requests that have arrived meanwhile are read first, and take part. */
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -174,7 +174,7 @@ export class FairQueue {
     });
   }
 
-  /** Gives out what seats there are, but with a pace only one: between two of them others have their say. */
+  /** Gives out the free seats; with a pacer only one, so that other work runs in between. */
   #giveSeats(): void {
     for (const flow of this.#waitingFlows) {
       if (this.#pausing || this.#used >= this.#options.seats) return;

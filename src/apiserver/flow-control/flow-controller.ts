@@ -1,7 +1,7 @@
+import type { RequestInfo } from '../../api/request-info.ts';
 import { statusErrors } from '../../api/status.ts';
 import type { Cancel, World } from '../../world/world.ts';
 import type { ApiRequest, User } from '../api.ts';
-import type { RequestInfo } from '../authorization/authorizer.ts';
 import type { Exchange } from '../exchange.ts';
 import { createPacer } from './pacing.ts';
 import { Deadlines } from './deadlines.ts';
@@ -16,38 +16,37 @@ export interface FlowControllerOptions {
   readonly metrics: RequestMetrics;
 }
 
-/** Whose request it is, and for what. */
 export interface IncomingRequest {
   readonly exchange: Exchange;
-  readonly attributes: RequestInfo;
+  readonly info: RequestInfo;
   readonly user: User;
 }
 
 export interface RequestWork<T> {
-  /** After so long the client is told that it did not work out. */
+  /** Then the client is answered 504. */
   readonly timeoutMs: number;
   readonly receive: () => Promise<ApiRequest>;
   readonly perform: (received: ApiRequest) => Promise<T>;
 }
 
-/** However many wait, a fifth of the time is for what takes long. */
+/** However many requests wait, long ones get a fifth of the time. */
 const maxPauseRatio = 4;
-/** Bodies up to here are not counted: connections are, and so much fits into the buffers of one. */
+/** Bodies up to here are not counted: connections are, and the buffers of one hold as much. */
 const uncountedBodyBytes = 64 * 1024;
-/** From here on reading a body keeps the processor busy for long enough that others notice. */
+/** From here on decoding a body delays other requests noticeably. */
 const longBodyBytes = 32 * 1024;
 
 /**
- * Room for requests: who is worked for now, who waits, who is sent away. A seat is held only while there is work to do: neither a body
- * that arrives slowly nor an answer that is taken slowly keeps anybody waiting.
+ * API priority and fairness: decides whether a request runs now, waits, or is refused. A request holds a seat only while it is worked on:
+ * neither a body that arrives slowly nor a response that is read slowly occupies one.
  */
 export class FlowController {
   readonly #options: FlowControllerOptions;
   readonly #levels: Readonly<Record<PriorityLevelName, PriorityLevel>>;
   readonly #defaultDeadlines: Deadlines;
-  /** Of all large bodies that are here or announced. */
+  /** Of all large bodies, received or announced. */
   #bodyBytes = 0;
-  /** Requests so far that were done in no time. */
+  /** Short requests so far. */
   #shortRequests = 0;
 
   constructor(options: FlowControllerOptions) {
@@ -63,34 +62,34 @@ export class FlowController {
         soon: (callback) => world.timers.soon(callback),
         refused: (limit) => metrics.refused.add(1, limit),
       });
-    const lane = (): PriorityLevel => ({
+    const level = (): PriorityLevel => ({
       short: queue(limits.seats),
       long: queue(Math.ceil(limits.seats / 50), createPacer(world, { otherRequests: () => this.#shortRequests, maxPauseRatio })),
     });
-    this.#levels = { vital: lane(), system: lane(), bulk: lane() };
-    const waitingIn = ({ short: narrow, long: wide }: PriorityLevel): number => narrow.waiting + wide.waiting;
+    this.#levels = { vital: level(), system: level(), bulk: level() };
+    const waitingIn = ({ short: short, long: long }: PriorityLevel): number => short.waiting + long.waiting;
     metrics.waiting = () => priorityLevelNames.reduce((sum, priority) => sum + waitingIn(this.#levels[priority]), 0);
   }
 
-  /** @throws ApiError 429 at once if there is no room at all; rejects with 429 or 504 */
-  run<T>(asking: IncomingRequest, work: RequestWork<T>): Promise<T> {
+  /** @throws ApiError 429 at once if its user has too many requests; rejects with 429 or 504 */
+  run<T>(request: IncomingRequest, work: RequestWork<T>): Promise<T> {
     const { metrics } = this.#options;
-    const lane = this.#levels[priorityLevelOf(asking.user, asking.attributes)];
-    const flow = lane.short.arrive(asking.user.name);
-    const visit = new QueuedRequest(lane, flow);
+    const level = this.#levels[priorityLevelOf(request.user, request.info)];
+    const flow = level.short.arrive(request.user.name);
+    const queued = new QueuedRequest(level, flow);
     metrics.inFlight += 1;
     return new Promise((resolve, reject) => {
       const cancel = this.#after(work.timeoutMs, () => {
-        // Who still waits has had nothing done for them, and may simply ask again.
-        if (!visit.giveUp()) reject(statusErrors.timeout('request did not complete within the allotted timeout'));
+        // A request that still waits has had no effect: its client may retry.
+        if (!queued.giveUp()) reject(statusErrors.timeout('request did not complete within the allotted timeout'));
       });
-      // Work that goes on after its time is over still counts: it still costs.
-      void this.#serve(visit, asking, work)
+      // Work that goes on after the timeout still holds its seat.
+      void this.#serve(queued, request, work)
         .then(resolve, reject)
         .finally(() => {
           metrics.inFlight -= 1;
           cancel();
-          lane.short.depart(flow);
+          level.short.depart(flow);
         });
     });
   }
@@ -100,24 +99,24 @@ export class FlowController {
     return ms === limits.requestMs ? this.#defaultDeadlines.set(over) : world.timers.after(ms, over);
   }
 
-  async #serve<T>(visit: QueuedRequest, asking: IncomingRequest, { receive, perform }: RequestWork<T>): Promise<T> {
-    const reserved = this.#reserve(visit.flow, asking.exchange);
+  async #serve<T>(queued: QueuedRequest, request: IncomingRequest, { receive, perform }: RequestWork<T>): Promise<T> {
+    const reserved = this.#reserve(queued.flow, request.exchange);
     try {
       const received = await receive();
-      const wide = isLong(asking.attributes, received);
-      if (!wide) this.#shortRequests += 1;
-      const waits = visit.enter(wide);
+      const long = isLong(request.info, received);
+      if (!long) this.#shortRequests += 1;
+      const waits = queued.enter(long);
       if (waits !== undefined) {
-        asking.exchange.onClose(() => void visit.giveUp());
+        request.exchange.onClose(() => void queued.giveUp());
         await waits;
       }
       try {
         return await perform(received);
       } finally {
-        visit.leave();
+        queued.leave();
       }
     } finally {
-      visit.flow.bodyBytes -= reserved;
+      queued.flow.bodyBytes -= reserved;
       this.#bodyBytes -= reserved;
     }
   }
@@ -139,36 +138,32 @@ export class FlowController {
   }
 }
 
-/**
- * The requests of one priority. What takes long has few seats of its own and begins one at a time: on one processor nobody is served
- * sooner by more, and what is done in no time does not wait for it.
- */
+/** Long requests have few seats of their own and start one at a time: short ones do not wait for them, and on one processor more seats would not help. */
 interface PriorityLevel {
   readonly short: FairQueue;
   readonly long: FairQueue;
 }
 
-/** One request in its lane. */
 class QueuedRequest {
-  /** As one of all requests of its user. */
+  /** All requests of its user. */
   readonly flow: Flow;
   readonly #level: PriorityLevel;
   #seat: { readonly queue: FairQueue; readonly flow: Flow } | undefined;
   #giveUp: (() => boolean) | undefined;
 
-  constructor(lane: PriorityLevel, flow: Flow) {
-    this.#level = lane;
+  constructor(level: PriorityLevel, flow: Flow) {
+    this.#level = level;
     this.flow = flow;
   }
 
   /** @throws ApiError 429 */
-  enter(wide: boolean): Promise<void> | undefined {
-    if (!wide) return this.#enter({ queue: this.#level.short, flow: this.flow });
+  enter(long: boolean): Promise<void> | undefined {
+    if (!long) return this.#enter({ queue: this.#level.short, flow: this.flow });
     const flow = this.#level.long.arrive(this.flow.name);
     try {
       return this.#enter({ queue: this.#level.long, flow });
     } finally {
-      // Its user's requests are counted already; the flow stays as long as it waits or holds a seat.
+      // The user's requests are counted in the queue of short ones; this flow lives while a request waits or holds a seat.
       this.#level.long.depart(flow);
     }
   }
@@ -184,16 +179,16 @@ class QueuedRequest {
     this.#seat?.queue.leave(this.#seat.flow);
   }
 
-  /** Whether it was still waiting; then it is refused. */
+  /** Refuses a request that still waits. False: it does not wait. */
   giveUp(): boolean {
     return this.#giveUp?.() ?? false;
   }
 }
 
-/** Whether it concerns many objects or many bytes. */
-function isLong(attributes: RequestInfo, { body, query }: ApiRequest): boolean {
+/** Whether a request concerns many objects or many bytes. */
+function isLong(info: RequestInfo, { body, query }: ApiRequest): boolean {
   if (body.type === 'bytes' && body.bytes.length > longBodyBytes) return true;
-  if (attributes.type !== 'resource' || attributes.name !== '') return false;
-  if (attributes.verb === 'watch') return (query.get('resourceVersion') ?? '0') === '0' || query.get('sendInitialEvents') === 'true';
-  return attributes.verb === 'list' || attributes.verb === 'deletecollection';
+  if (info.type !== 'resource' || info.name !== '') return false;
+  if (info.verb === 'watch') return (query.get('resourceVersion') ?? '0') === '0' || query.get('sendInitialEvents') === 'true';
+  return info.verb === 'list' || info.verb === 'deletecollection';
 }

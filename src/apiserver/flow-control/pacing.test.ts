@@ -31,7 +31,7 @@ describe('requests that keep the processor busy', () => {
     ['pause as long as they worked once some wait', { workMs: 50, line: 8, others: 1 }, 50],
     ['pause longer the more wait', { workMs: 50, line: 24, others: 1 }, 150],
     ['keep a fifth of the time, however many wait', { workMs: 50, line: 5_000, others: 1 }, 200],
-    ['do not pause for nobody', { workMs: 50, line: 5_000, others: 0 }, 0],
+    ['do not pause without other requests', { workMs: 50, line: 5_000, others: 0 }, 0],
     ['pause no longer than half a second', { workMs: 5_000, line: 5_000, others: 1 }, 500],
     ['do not pause for nothing', { workMs: 0.125, line: 8, others: 1 }, 0],
   ])('%s', (_what, { workMs, line, others }, pause) =>

@@ -1,31 +1,31 @@
 import type { World } from '../../world/world.ts';
 import type { Pacer } from './fair-queue.ts';
 
-/** From so many in line on, those that wait are pausing for others. */
+/** So many waiting requests make one pause. */
 const entriesPerPause = 8;
-/** A pause ends after this, however long the work took. */
+/** A pause ends after this, however long the request took. */
 const maxPauseMs = 500;
-/** Others count for so long after they were last seen. */
+/** Other requests count for so long after the last one. */
 const rememberedMs = 1_000;
 
 export interface PacerOptions {
-  /** How many others have come so far. */
+  /** Other requests so far. */
   readonly otherRequests: () => number;
-  /** How many times as long as they work they pause at most. */
+  /** The longest pause, as a multiple of the time that the request took. */
   readonly maxPauseRatio: number;
 }
 
 /**
- * The pace of requests that keep the processor busy for milliseconds: each begins in a turn of the event loop of its own, so that whatever came
- * meanwhile is answered between two of them. When many of them wait, and others come who are done in no time, they also pause:
- * else whoever comes would find the processor busy every time. Without others they need not.
+ * The pace of requests that take milliseconds: each starts in its own turn of the event loop, so that requests that arrived
+ * meanwhile are answered between two of them. When many of them wait, and short requests arrive, there is also a pause:
+ * otherwise each short request would find the processor busy. Without short requests there is none.
  */
 export function createPacer({ clock, timers }: Pick<World, 'clock' | 'timers'>, { otherRequests: others, maxPauseRatio: longestPause }: PacerOptions): Pacer {
-  let seen = { count: others(), at: Number.NEGATIVE_INFINITY };
+  let last = { count: others(), at: Number.NEGATIVE_INFINITY };
   const othersCome = (now: number): boolean => {
     const count = others();
-    if (count !== seen.count) seen = { count, at: now };
-    return now - seen.at < rememberedMs;
+    if (count !== last.count) last = { count, at: now };
+    return now - last.at < rememberedMs;
   };
   return {
     started(next, waiting) {

@@ -1,24 +1,24 @@
+import type { RequestInfo } from '../../api/request-info.ts';
 import { ApiError, statusErrors } from '../../api/status.ts';
 import type { Random } from '../../world/world.ts';
 import type { ApiRequest, Fence, RequestBody, User } from '../api.ts';
 import type { Exchange } from '../exchange.ts';
-import type { RequestTarget } from '../request-target.ts';
 
 interface Received {
   readonly exchange: Exchange;
-  readonly target: RequestTarget;
+  readonly info: RequestInfo;
+  readonly query: URLSearchParams;
   readonly user: User;
   readonly bodyLimit: number;
   readonly extensions: boolean;
 }
 
-/** A request for a resource as the API takes it, its body read. @throws ApiError */
-export async function apiRequest({ exchange, target, user, bodyLimit, extensions }: Received): Promise<ApiRequest> {
+/** Reads the body of a request. @throws ApiError */
+export async function apiRequest({ exchange, info, query, user, bodyLimit, extensions }: Received): Promise<ApiRequest> {
   const fence = extensions ? fenceOf(exchange.header(fenceHeader)) : undefined;
   return {
-    method: exchange.method as ApiRequest['method'],
-    path: target.path,
-    query: target.query,
+    info,
+    query,
     user,
     body: exchange.method === 'GET' ? noBody : await bodyOf(exchange, bodyLimit),
     userAgent: exchange.header('user-agent') ?? '',
@@ -31,7 +31,7 @@ const noBody: RequestBody = { type: 'none' };
 async function bodyOf(exchange: Exchange, limit: number): Promise<RequestBody> {
   const encoding = exchange.header('content-encoding') ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') {
-    throw new ApiError(415, 'UnsupportedMediaType', `the body of the request is compressed (${encoding}): send it as it is`);
+    throw new ApiError(415, 'UnsupportedMediaType', `the body of the request is compressed (${encoding}): send it without content-encoding`);
   }
   const bytes = await exchange.body(limit);
   if (bytes.length === 0 && exchange.method === 'DELETE') return noBody;
@@ -49,7 +49,7 @@ function fenceOf(header: string | undefined): Fence | undefined {
   return { lease: match[1] ?? '', epoch: Number(match[2]) };
 }
 
-/** What follows a request through logs: the client's own id if it sends one. */
+/** The client's own id if it sends one. */
 export function auditIdOf(exchange: Exchange, random: Random): string {
   const given = exchange.header('audit-id');
   return given === undefined || given === '' || given.length > 256 ? random.uuid() : given;

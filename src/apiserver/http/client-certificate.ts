@@ -3,7 +3,7 @@ import type { ClientCertificate } from '../authentication/authenticator.ts';
 
 const known = new WeakMap<TLSSocket, ClientCertificate>();
 
-/** Who is at the other end of a connection, by certificate. Read once per connection: it cannot change. */
+/** Read once per connection: it cannot change. */
 export function clientCertificate(socket: TLSSocket): ClientCertificate {
   const before = known.get(socket);
   if (before !== undefined) return before;

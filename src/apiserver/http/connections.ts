@@ -4,14 +4,12 @@ import type { TLSSocket } from 'node:tls';
 import type { Cancel, World } from '../../world/world.ts';
 import type { Limits } from '../limits.ts';
 
-/** How far a connection's client has come in taking what was written to it. */
 interface Progress {
   taken: number;
-  /** Monotonic milliseconds of the last time it took something, or had nothing to take. */
+  /** Monotonic milliseconds when the client last read something, or had nothing to read. */
   since: number;
 }
 
-/** What an HTTP/2 connection carries. */
 interface Activity {
   /** Open now. */
   streams: number;
@@ -20,17 +18,17 @@ interface Activity {
 }
 
 /**
- * The connections that are open: those that do not move are found and closed, and all of them can be ended.
+ * The open connections: stalled ones are closed, and all of them can be ended.
  *
- * A client that vanished without a word (its machine lost power) is noticed by TCP keep-alive while nothing is on its way to it,
- * by HTTP/2 pings, and otherwise by its not taking what was written.
+ * A client that vanished (its machine lost power) is noticed by TCP keep-alive while no bytes are on their way to it,
+ * by HTTP/2 pings, and otherwise because it does not read.
  */
 export class Connections {
   readonly #limits: Limits;
   readonly #world: World;
-  /** From the first byte on, handshake included. */
+  /** Handshake included. */
   readonly #sockets = new Set<Socket>();
-  /** Behind the handshake. */
+  /** After the handshake. */
   readonly #progress = new Map<TLSSocket, Progress>();
   readonly #sessions = new Set<ServerHttp2Session>();
   #sweep: Cancel | undefined;
@@ -93,7 +91,7 @@ export class Connections {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Asks an HTTP/2 client for a sign of life, again and again, until it has had nothing to ask for long enough. */
+  /** Pings an HTTP/2 client, and closes a connection that was idle for long enough. */
   #probe(session: ServerHttp2Session, activity: Activity): void {
     const { timers, clock } = this.#world;
     const cancel = timers.after(activity.streams === 0 ? this.#limits.probeIdleMs : this.#limits.probeMs, () => {

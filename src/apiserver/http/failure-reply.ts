@@ -7,7 +7,7 @@ import { type Reply, standardHeaders } from './reply.ts';
 
 const noQuery = new URLSearchParams();
 
-/** Only the log learns what a failure of our own was: its text may show more than the client may see. */
+/** The cause goes to the log alone: it may show more than the client may see. */
 const ownFault = statusErrors.internal('the request failed; the log of the server says why');
 
 export async function failureReply(failure: { exchange: Exchange; auditId: string; error: unknown; log: Log }): Promise<Reply> {

@@ -1,4 +1,5 @@
 import { apiVersionOf } from '../../api/kind.ts';
+import { parseRequestInfo, type RequestInfo } from '../../api/request-info.ts';
 import { statusErrors } from '../../api/status.ts';
 import type { World } from '../../world/world.ts';
 import type { Api, ApiResponse, User } from '../api.ts';
@@ -8,7 +9,7 @@ import type { Auditor } from '../audit/auditor.ts';
 import { responseText } from '../audit/recorded-objects.ts';
 import { sourceIps } from '../audit/source-ips.ts';
 import type { AuditRequest, AuditContext } from '../audit/audit-context.ts';
-import { type RequestInfo, type Authorizer, forbiddenError } from '../authorization/authorizer.ts';
+import { type Authorizer, forbiddenError } from '../authorization/authorizer.ts';
 import { actingUser, impersonationPrefix } from '../authentication/impersonation.ts';
 import type { PathAnswer, PathRequest } from '../discovery/path-request.ts';
 import { mediaTypes, type Rendition } from '../render/accept.ts';
@@ -28,48 +29,45 @@ import type { Limits } from '../limits.ts';
 import { OpenWatches } from './open-watches.ts';
 import { clientCertificate } from './client-certificate.ts';
 import { type Reply, sendReply, standardHeaders } from './reply.ts';
-import { requestInfo } from '../request-info.ts';
 import type { RequestMetrics } from '../metrics/request-metrics.ts';
 import { FlowController } from '../flow-control/flow-controller.ts';
-import { parseTarget, type RequestTarget, requestedTimeout } from '../request-target.ts';
+import { parseTarget, requestedTimeout } from './request-target.ts';
 import { WatchStream } from './watch-stream.ts';
 
 export interface HandlerOptions {
   readonly api: Api;
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
-  /** Everything that is no resource: discovery, health, version, metrics. undefined: no such path. */
+  /** Non-resource paths: discovery, health, version, metrics. undefined: no such path. */
   readonly paths: (request: PathRequest) => PathAnswer | undefined | Promise<PathAnswer | undefined>;
   readonly world: World;
   readonly limits: Limits;
   readonly metrics: RequestMetrics;
-  /** Whether clients may see this version of a group ('apps/v1'): the API may know more than it shows to them. */
+  /** Whether this group and version ('apps/v1') is served to clients: the API may know more. */
   readonly serves: (apiVersion: string) => boolean;
-  /** Whether Mooring's own request headers are understood. */
+  /** Whether Mooring's own request headers are read. */
   readonly extensions: boolean;
-  /** What nodes offer of what goes on in their pods; undefined: nobody is asked. */
+  /** The streams of a node's pods. Absent: logs, exec, attach, port-forward and proxy are not served. */
   readonly podStreams?: ((node: string) => PodStreams | undefined) | undefined;
-  /** Writes down who asked for what. Absent: nobody does. */
+  /** Absent: there is no audit log. */
   readonly auditor?: Auditor | undefined;
 }
 
-/** A request that may be answered, as the steps below pass it on. */
 interface AuthorizedRequest {
   readonly exchange: Exchange;
-  readonly target: RequestTarget;
-  readonly attributes: RequestInfo;
+  readonly query: URLSearchParams;
+  readonly info: RequestInfo;
   readonly user: User;
   readonly auditId: string;
   readonly auditContext: AuditContext | undefined;
 }
 
-/** What became of a request: what was answered, or a watch that goes on. */
+/** A response that was sent, or a watch or stream that goes on. */
 type Outcome = { readonly type: 'answered'; readonly code: number } | { readonly type: 'watching' };
 
 /**
- * One request from arrival to answer: who is it, may they, what do they want, how do they want it written.
- * Whatever goes wrong on the way is answered with a Status; what is no ApiError is our own fault, is logged, and is told
- * to nobody else.
+ * One request from arrival to response: audit, authentication, impersonation, authorization, flow control, the API, rendering.
+ * Every failure is answered with a Status. A failure that is no ApiError is a fault of the server: its cause is logged and not sent.
  */
 export class RequestHandler {
   readonly #options: HandlerOptions;
@@ -87,123 +85,122 @@ export class RequestHandler {
     const { world, metrics, auditor } = this.#options;
     const begun = world.clock.monotonic();
     const auditId = auditIdOf(exchange, world.random);
-    const trail = auditor === undefined ? undefined : auditor.begin(auditRequestOf(exchange, auditId));
-    let attributes: RequestInfo | undefined;
+    const auditContext = auditor === undefined ? undefined : auditor.begin(auditRequestOf(exchange, auditId));
+    let info: RequestInfo | undefined;
     let outcome: Outcome;
     try {
-      const target = parseTarget(exchange.target);
-      attributes = requestInfo(exchange.method, target);
-      const user = await this.#authorize(exchange, attributes, trail);
-      outcome = await this.#answer({ exchange, target, attributes, user, auditId, auditContext: trail });
+      const { path, query } = parseTarget(exchange.target);
+      info = parseRequestInfo(exchange.method, path, query);
+      const user = await this.#authorize(exchange, info, auditContext);
+      outcome = await this.#answer({ exchange, query, info, user, auditId, auditContext });
     } catch (error) {
-      if (trail !== undefined) recordFailure(trail, error);
+      if (auditContext !== undefined) recordFailure(auditContext, error);
       outcome = await this.#fail(exchange, auditId, error);
     }
-    if (trail !== undefined && outcome.type === 'answered') trail.responseComplete(outcome.code);
-    if (outcome.type === 'watching') metrics.answered(attributes, 200, undefined);
-    else metrics.answered(attributes, outcome.code, (world.clock.monotonic() - begun) / 1000);
+    if (auditContext !== undefined && outcome.type === 'answered') auditContext.responseComplete(outcome.code);
+    if (outcome.type === 'watching') metrics.answered(info, 200, undefined);
+    else metrics.answered(info, outcome.code, (world.clock.monotonic() - begun) / 1000);
   }
 
-  /** Ends every watch as if its time were up: clients open them again, elsewhere or later. */
+  /** Ends every watch as after its timeout: clients open them again. */
   endWatches(): void {
     this.#watches.endAll();
   }
 
   /** @throws ApiError 401 or 403 */
-  async #authorize(exchange: Exchange, attributes: RequestInfo, trail: AuditContext | undefined): Promise<User> {
+  async #authorize(exchange: Exchange, info: RequestInfo, auditContext: AuditContext | undefined): Promise<User> {
     const { authenticator, authorizer } = this.#options;
-    trail?.setRequestInfo(attributes);
+    auditContext?.setRequestInfo(info);
     const sender = await authenticator.authenticate({ certificate: clientCertificate(exchange.socket), authorization: exchange.header('authorization') });
-    trail?.setUser(sender);
+    auditContext?.setUser(sender);
     const impersonation = exchange.headersWithPrefix(impersonationPrefix);
     const user = impersonation.length === 0 ? sender : await actingUser(sender, impersonation, authorizer);
-    if (user !== sender) trail?.setImpersonatedUser(user);
-    const decision = await authorizer.authorize(user, attributes);
-    trail?.setAuthorization(decision);
-    if (!decision.allowed) throw forbiddenError(user, attributes, decision.reason);
+    if (user !== sender) auditContext?.setImpersonatedUser(user);
+    const decision = await authorizer.authorize(user, info);
+    auditContext?.setAuthorization(decision);
+    if (!decision.allowed) throw forbiddenError(user, info, decision.reason);
     return user;
   }
 
   async #answer(request: AuthorizedRequest): Promise<Outcome> {
-    const { attributes } = request;
-    if (attributes.type === 'path') return this.#send(request.exchange, await this.#answerPath(request));
-    if (!this.#options.serves(apiVersionOf(attributes))) throw statusErrors.noSuchPath();
-    if (attributes.verb === '' || request.exchange.method === 'HEAD') throw statusErrors.methodNotAllowedHere();
-    if (this.#options.podStreams !== undefined && isStreamingRequest(attributes))
-      return this.#answerStream({ ...request, attributes }, this.#options.podStreams);
-    const watch = attributes.verb === 'watch';
+    const { info } = request;
+    if (info.type === 'path') return this.#send(request.exchange, await this.#answerPath(request, info.path));
+    if (!this.#options.serves(apiVersionOf(info))) throw statusErrors.noSuchPath();
+    if (info.verb === '' || request.exchange.method === 'HEAD') throw statusErrors.methodNotAllowedHere();
+    if (this.#options.podStreams !== undefined && isStreamingRequest(info)) return this.#answerStream({ ...request, info }, this.#options.podStreams);
+    const watch = info.verb === 'watch';
     const rendition = resourceRendition(request.exchange.header('accept'), watch);
     if (watch) return this.#answerWatch(request, rendition);
     const reply = await this.#runInFlowControl(request, async (response) => this.#reply(request, response, rendition));
     return this.#send(request.exchange, reply);
   }
 
-  /** Loaded when somebody looks into a pod for the first time. */
-  async #answerStream(request: AuthorizedRequest & Pick<StreamingRequest, 'attributes'>, node: (name: string) => PodStreams | undefined): Promise<Outcome> {
-    const { StreamingRequests: PodRequests } = await import('../streams/streaming-requests.ts');
-    const { exchange, target, auditContext: trail } = request;
-    await new PodRequests({ ...this.#options, node }).serve({ ...request, query: target.query });
-    trail?.responseStarted(200);
-    exchange.onClose(() => trail?.responseComplete(200));
+  /** The code is loaded with the first request for a stream. */
+  async #answerStream(request: AuthorizedRequest & Pick<StreamingRequest, 'info'>, node: (name: string) => PodStreams | undefined): Promise<Outcome> {
+    const { StreamingRequests } = await import('../streams/streaming-requests.ts');
+    const { exchange, auditContext } = request;
+    await new StreamingRequests({ ...this.#options, node }).serve(request);
+    auditContext?.responseStarted(200);
+    exchange.onClose(() => auditContext?.responseComplete(200));
     return { type: 'watching' };
   }
 
-  async #answerPath({ exchange, target, auditId }: AuthorizedRequest): Promise<Reply> {
+  async #answerPath({ exchange, query, auditId }: AuthorizedRequest, path: string): Promise<Reply> {
     if (exchange.method !== 'GET' && exchange.method !== 'HEAD') throw statusErrors.methodNotAllowedHere();
-    const answer = await this.#options.paths({ path: target.path, query: target.query, header: (name) => exchange.header(name) });
+    const answer = await this.#options.paths({ path, query, header: (name) => exchange.header(name) });
     if (answer === undefined) throw statusErrors.noSuchPath();
     const caching = answer.headers.includes('cache-control') ? [] : ['cache-control', 'no-cache, private'];
     return { code: answer.code, headers: ['audit-id', auditId, ...caching, ...answer.headers], body: answer.body };
   }
 
-  /** Asks the API when it is this request's turn, and gives up on it when its time is over. */
+  /** Calls the API once the request has a seat; answers 504 after its timeout. */
   #runInFlowControl<T>(request: AuthorizedRequest, answer: (response: ApiResponse) => Promise<T>): Promise<T> {
     const { api, limits, extensions } = this.#options;
-    const { exchange, target, user } = request;
-    const asked = request.attributes.verb === 'watch' ? 0 : requestedTimeout(target.query);
+    const { exchange, info, query, user } = request;
+    const asked = info.verb === 'watch' ? 0 : requestedTimeout(query);
     return this.#flowController.run(request, {
       timeoutMs: asked > 0 ? Math.min(asked, limits.requestMs) : limits.requestMs,
-      receive: () => apiRequest({ exchange, target, user, bodyLimit: limits.bodyBytes, extensions }),
+      receive: () => apiRequest({ exchange, info, query, user, bodyLimit: limits.bodyBytes, extensions }),
       perform: async (received) => {
-        const { auditContext: trail } = request;
-        trail?.setRequest(received);
-        return answer(await api.handle(trail === undefined ? received : { ...received, annotate: trail.annotate }));
+        const { auditContext } = request;
+        auditContext?.setRequest(received);
+        return answer(await api.handle(auditContext === undefined ? received : { ...received, annotate: auditContext.annotate }));
       },
     });
   }
 
-  async #reply({ exchange, target, auditId, auditContext: trail }: AuthorizedRequest, response: ApiResponse, rendition: Rendition): Promise<Reply> {
+  async #reply({ exchange, query, auditId, auditContext }: AuthorizedRequest, response: ApiResponse, rendition: Rendition): Promise<Reply> {
     if (response.type === 'watch') throw new Error('the API opened a watch for a request that is none');
-    const pretty = rendition.pretty || wantsPretty(target.query, exchange.header('user-agent') ?? '');
-    const includeObject = rendition.as?.kind === 'Table' ? includeObjectOf(target.query) : 'None';
+    const pretty = rendition.pretty || wantsPretty(query, exchange.header('user-agent') ?? '');
+    const includeObject = rendition.as?.kind === 'Table' ? includeObjectOf(query) : 'None';
     const options = { rendition: { ...rendition, pretty }, includeObject, now: this.#options.world.clock.now() };
     const rendered = await renderResponse(response, options);
-    if (trail !== undefined && response.type === 'status') trail.setStatus(response.status);
-    if (trail?.wantsResponse === true) trail.setResponse(await responseText(response, options));
+    if (auditContext !== undefined && response.type === 'status') auditContext.setStatus(response.status);
+    if (auditContext?.wantsResponse === true) auditContext.setResponse(await responseText(response, options));
     return { code: rendered.code, headers: standardHeaders(auditId, rendered.contentType, response.warnings), body: rendered.body };
   }
 
   async #answerWatch(request: AuthorizedRequest, rendition: Rendition): Promise<Outcome> {
     const free = this.#watches.take(request.user.name);
     request.exchange.onClose(free);
-    // Opened outside of its bounds: a watch that comes too late must not be written behind the answer that said so.
+    // Opened outside of the timeout: a watch that comes too late must not be written behind the 504.
     const response = await this.#runInFlowControl(request, (opened) => Promise.resolve(opened));
     if (response.type === 'watch') return this.#openWatch(request, response, rendition);
     return this.#send(request.exchange, await this.#reply(request, response satisfies WholeResponse, rendition));
   }
 
-  #openWatch({ exchange, target, auditId, auditContext: trail }: AuthorizedRequest, response: ApiResponse & { type: 'watch' }, rendition: Rendition): Outcome {
+  #openWatch({ exchange, query, auditId, auditContext }: AuthorizedRequest, response: ApiResponse & { type: 'watch' }, rendition: Rendition): Outcome {
     const { limits, metrics, world } = this.#options;
-    const includeObject = rendition.as?.kind === 'Table' ? includeObjectOf(target.query) : 'None';
+    const includeObject = rendition.as?.kind === 'Table' ? includeObjectOf(query) : 'None';
     const encoded = (): void => metrics.encodings.add(1);
     const frames = frameEncoder({ kind: response.kind, rendition, includeObject, now: () => world.clock.now(), encoded });
     const contentType = rendition.format === 'json' ? mediaTypes.json : `${mediaTypes[rendition.format]};stream=watch`;
     const output = exchange.open({ code: 200, headers: standardHeaders(auditId, contentType, response.warnings) });
     const stream = new WatchStream({ output, frames, limits, timers: world.timers, metrics, log: world.log });
     this.#watches.add(stream);
-    trail?.responseStarted(200);
+    auditContext?.responseStarted(200);
     exchange.onClose(() => {
-      trail?.responseComplete(200);
+      auditContext?.responseComplete(200);
       stream.close();
       this.#watches.remove(stream);
     });

@@ -33,7 +33,7 @@ function open(world: SimulatedWorld) {
 }
 
 describe('at the door', () => {
-  test('nobody waits for nobody', () =>
+  test('a single connection does not wait', () =>
     simulate(1, async (world) => {
       const { entered, knock } = open(world);
       for (const label of ['a', 'b']) {
@@ -55,7 +55,7 @@ describe('at the door', () => {
       expect(entered.filter((label) => label !== 'b1')).toEqual(Array.from({ length: 100 }, (_, i) => `a${i + 1}`));
     }));
 
-  test('whoever goes away while waiting is not let in, and leaves no trace', () =>
+  test('a connection that closes while it waits is dropped', () =>
     simulate(3, async (world) => {
       const { entered, knock } = open(world);
       const [, second, third] = ['a1', 'a2', 'a3', 'a4'].map((label) => knock('10.0.0.1', label));

@@ -5,12 +5,12 @@ import { FairQueue } from '../flow-control/fair-queue.ts';
 import type { Limits } from '../limits.ts';
 import type { RequestMetrics } from '../metrics/request-metrics.ts';
 
-/** While many wait at the door, handshakes get half of the time. */
+/** While many connections wait, handshakes get half of the time. */
 const maxPauseRatio = 1;
 
 /**
- * The door: new connections are let in one in a turn of the event loop, and addresses take turns. A handshake costs as much as ten requests, and whoever can
- * connect can ask for a thousand of them at once, without any proof of who they are: those who are inside must not wait for that.
+ * Starts one TLS handshake in each turn of the event loop, round robin by address. A handshake costs as much as ten requests, and an unauthenticated
+ * client can open a thousand connections at once: requests on open connections must not wait for their handshakes.
  */
 export class HandshakeLimiter {
   readonly #queue: FairQueue;
@@ -18,7 +18,7 @@ export class HandshakeLimiter {
   constructor({ limits, world, metrics }: { limits: Limits; world: World; metrics: RequestMetrics }) {
     this.#queue = new FairQueue({
       seats: 1,
-      // So many can be open: nobody is turned away here.
+      // As many as may be open: no connection is refused here.
       waiting: limits.connections,
       perFlow: limits.connections,
       soon: (callback) => world.timers.soon(callback),
@@ -27,25 +27,25 @@ export class HandshakeLimiter {
     });
   }
 
-  /** `letIn` is called when it is the connection's turn: at once if nobody else is at the door. */
-  accept(socket: Socket, letIn: () => void): void {
+  /** `startHandshake` is called at once if no other connection waits. */
+  accept(socket: Socket, startHandshake: () => void): void {
     const flow = this.#queue.arrive(socket.remoteAddress ?? '');
     const enter = (): void => {
       this.#queue.leave(flow);
       this.#queue.depart(flow);
-      if (!socket.destroyed) letIn();
+      if (!socket.destroyed) startHandshake();
     };
-    const place = this.#queue.enter(flow);
-    if (place === undefined) {
+    const waiting = this.#queue.enter(flow);
+    if (waiting === undefined) {
       enter();
       return;
     }
-    const goAway = (): void => void place.giveUp();
-    // Whoever breaks off while waiting does so with an error that nobody else listens to.
-    socket.on('error', goAway).once('close', goAway);
-    place.seated.then(
+    const giveUp = (): void => void waiting.giveUp();
+    // A waiting connection has no other listener for its errors.
+    socket.on('error', giveUp).once('close', giveUp);
+    waiting.seated.then(
       () => {
-        socket.removeListener('close', goAway);
+        socket.removeListener('close', giveUp);
         enter();
       },
       () => {

@@ -13,7 +13,7 @@ export class Http1Exchange implements Exchange {
   private readonly request: IncomingMessage;
   private readonly response: ServerResponse;
   private readonly limits: Limits;
-  /** Whether the server is stopping: then the connection ends with this answer. */
+  /** Whether the server is stopping: then the connection ends with this response. */
   private readonly last: () => boolean;
 
   constructor(request: IncomingMessage, response: ServerResponse, options: { limits: Limits; last: () => boolean }) {
@@ -43,7 +43,7 @@ export class Http1Exchange implements Exchange {
   }
 
   respond(head: ResponseHead, body: Uint8Array): void {
-    // An answer that failed in the middle cannot become another one: the client must see that it is not whole.
+    // A response that failed midway cannot become another one: the client must see that it is incomplete.
     if (this.response.headersSent) this.response.destroy();
     if (this.response.destroyed) return;
     this.writeHead(head, body.length);

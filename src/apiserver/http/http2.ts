@@ -5,10 +5,9 @@ import { readBody } from './read-body.ts';
 import { type Exchange, type Output, headersWithPrefix, type ResponseHead } from '../exchange.ts';
 import type { Limits } from '../limits.ts';
 
-/** What a client can take without opening its window, unless it said otherwise. */
+/** The default flow-control window of HTTP/2. */
 const defaultWindow = 65_535;
 
-/** HTTP/2: one stream of a connection that carries many. */
 interface Http2Options {
   readonly socket: TLSSocket;
   /** Names and values in turn, as sent. */
@@ -17,6 +16,7 @@ interface Http2Options {
   readonly timers: Timers;
 }
 
+/** One HTTP/2 stream. */
 export class Http2Exchange implements Exchange {
   readonly protocol = 'HTTP/2.0';
   readonly method: string;
@@ -56,7 +56,7 @@ export class Http2Exchange implements Exchange {
   }
 
   respond(head: ResponseHead, body: Uint8Array): void {
-    // An answer that failed in the middle cannot become another one: the client must see that it is not whole.
+    // A response that failed midway cannot become another one: the client must see that it is incomplete.
     if (this.stream.headersSent) this.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
     if (this.gone()) return;
     const headers = headersOf(head);
@@ -70,7 +70,7 @@ export class Http2Exchange implements Exchange {
     this.stopReading();
   }
 
-  /** A client that opens no window for an answer is not waited for. */
+  /** Resets the stream of a client that opens no window for the response. */
   private giveUpIfStalled(): void {
     this.stream.once(
       'close',
@@ -78,7 +78,7 @@ export class Http2Exchange implements Exchange {
     );
   }
 
-  /** A body that nobody reads would keep its stream open for ever: once the answer is out, the client is told to stop. */
+  /** An unread body would keep its stream open for ever: after the response the client is told to stop sending. */
   private stopReading(): void {
     if (!this.stream.endAfterHeaders && !this.stream.readableEnded) this.stream.close(constants.NGHTTP2_NO_ERROR);
   }

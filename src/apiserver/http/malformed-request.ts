@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { ApiError } from '../../api/status.ts';
 import type { Timers } from '../../world/world.ts';
 
-/** What never became a request: bytes that are no HTTP, headers without end, a client that takes too long. */
+/** Bytes that are no HTTP, headers without end, a client that takes too long. */
 const failures: Readonly<Record<string, { readonly code: number; readonly phrase: string; readonly message: string }>> = {
   HPE_HEADER_OVERFLOW: { code: 431, phrase: 'Request Header Fields Too Large', message: 'the headers of the request are too large' },
   ERR_HTTP_REQUEST_TIMEOUT: { code: 408, phrase: 'Request Timeout', message: 'the request did not arrive in time' },
@@ -10,10 +10,10 @@ const failures: Readonly<Record<string, { readonly code: number; readonly phrase
 const malformed = { code: 400, phrase: 'Bad Request', message: 'the request is not valid HTTP' };
 
 const answered = new WeakSet<Duplex>();
-/** So long a refused client may go on sending before its connection is closed: closed earlier, it would not see the answer. */
+/** For which a refused client may go on sending: closed earlier, it would not see the response. */
 const lingerMs = 1_000;
 
-/** Answers what Node could not parse, and closes: after a broken request nobody knows where the next one begins. */
+/** Answers what Node could not parse, and closes: the next request has no known start. */
 export function answerMalformedRequest(error: Error & { code?: string }, socket: Duplex, timers: Timers): void {
   if (answered.has(socket)) return;
   answered.add(socket);

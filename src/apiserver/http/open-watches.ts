@@ -16,7 +16,7 @@ export class OpenWatches {
     this.#metrics = metrics;
   }
 
-  /** A place for one more; call what is returned, once, when it is free again. @throws ApiError 429 */
+  /** Counts one more watch. The caller calls the returned function once it has ended. @throws ApiError 429 */
   take(user: string): () => void {
     const mine = this.#ofUser.get(user) ?? 0;
     if (this.#count >= this.#limits.watches) throw this.#overload('watches');

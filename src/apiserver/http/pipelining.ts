@@ -3,17 +3,15 @@ import type { Duplex } from 'node:stream';
 import type { Timers } from '../../world/world.ts';
 
 interface Pipeline {
-  /** Whose turn it is. */
   current: ServerResponse;
   last: ServerResponse;
   waiting: number;
 }
 
 /**
- * Requests that a client sends over HTTP/1.1 without waiting for answers (pipelining). Node hands them out all at once, as many as
- * a few kilobytes hold; answered all at once, their answers would lie in memory until the client reads. So each is answered when
- * the answer before it is out, in a turn of the event loop of its own, so that others are served between two of them; and a client that sends too many
- * ahead is cut off.
+ * HTTP/1.1 pipelining: requests that a client sends without waiting for responses. Node emits them all at once, and all their responses would
+ * lie in memory until the client reads. So each is answered after the response before it was sent, in its own turn of the event loop, so that other
+ * connections are served in between. A client that sends too many ahead is disconnected.
  */
 export class PipelineQueue {
   readonly #limit: number;
@@ -25,7 +23,7 @@ export class PipelineQueue {
     this.#timers = timers;
   }
 
-  /** Whether part of an answer is on its way: nothing else may be written in between. */
+  /** Whether part of a response was sent: nothing else may be written in between. */
   isResponding(socket: Duplex): boolean {
     const current = this.#pipelines.get(socket)?.current;
     return current !== undefined && current.headersSent && !current.destroyed;
@@ -33,21 +31,21 @@ export class PipelineQueue {
 
   enqueue(request: IncomingMessage, response: ServerResponse, answer: () => void): void {
     const { socket } = request;
-    const line = this.#pipelines.get(socket);
-    if (line === undefined || line.last.destroyed) {
+    const pipeline = this.#pipelines.get(socket);
+    if (pipeline === undefined || pipeline.last.destroyed) {
       this.#pipelines.set(socket, { current: response, last: response, waiting: 0 });
       answer();
       return;
     }
-    const before = line.last;
-    line.last = response;
-    line.waiting += 1;
-    if (line.waiting > this.#limit) socket.destroy();
+    const before = pipeline.last;
+    pipeline.last = response;
+    pipeline.waiting += 1;
+    if (pipeline.waiting > this.#limit) socket.destroy();
     else
       before.once('close', () => {
-        line.waiting -= 1;
+        pipeline.waiting -= 1;
         this.#timers.soon(() => {
-          line.current = response;
+          pipeline.current = response;
           if (!socket.destroyed) answer();
         });
       });

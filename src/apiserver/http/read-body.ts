@@ -1,11 +1,10 @@
 import type { Readable } from 'node:stream';
 import { statusErrors } from '../../api/status.ts';
 
-/** How much of a body is kept, and of what is refused, how much is still read so that its sender hears the answer. */
 export interface BodyBounds {
   readonly limit: number;
   readonly discarded: number;
-  /** Called when even the refused part is too long. */
+  /** Called when even `discarded` is exceeded. */
   readonly giveUp: () => void;
 }
 

@@ -7,17 +7,17 @@ import { warningHeaders } from '../render/warnings.ts';
 import type { Exchange, Output, ResponseHead } from '../exchange.ts';
 import type { Limits } from '../limits.ts';
 
-/** An answer ready to be sent, by whichever part of the server made it. */
+/** A response ready to be sent. */
 export interface Reply {
   readonly code: number;
-  /** Name and value in turn; what every answer carries is added when it is sent. */
+  /** Alternating names and values. */
   readonly headers: readonly string[];
   readonly body: Body;
 }
 
-/** A body in pieces is sent at once if it is no longer than this. */
+/** A body in pieces up to this length is sent at once. */
 const wholeBytes = 512 * 1024;
-/** So much may lie in the connection's buffer before the next piece waits. */
+/** So many bytes may lie in the connection's buffer before the next piece waits. */
 const connectionBufferBytes = 1024 * 1024;
 
 export interface SendOptions {
@@ -25,14 +25,14 @@ export interface SendOptions {
   readonly timers: Timers;
 }
 
-/** What every answer about resources says first. */
+/** Headers of every response about resources. */
 export function standardHeaders(auditId: string, contentType: string, warnings: readonly string[]): string[] {
   const headers = ['audit-id', auditId, 'cache-control', 'no-cache, private', 'content-type', contentType];
   if (warnings.length > 0) for (const warning of warningHeaders(warnings)) headers.push('warning', warning);
   return headers;
 }
 
-/** Sends an answer, in pieces as the client takes them if it is long. Resolves when nothing more has to be done for it. */
+/** Sends a response, a long one in pieces as the client reads. Resolves when it is written. */
 export async function sendReply(exchange: Exchange, reply: Reply, options: SendOptions): Promise<void> {
   const { body } = reply;
   const length = body.type === 'whole' ? body.bytes.length : body.length;
@@ -73,7 +73,7 @@ async function sendCompressed(exchange: Exchange, reply: Reply, options: SendOpt
   });
 }
 
-/** Waits for a client that takes a long answer slowly, and gives up on one that does not take it at all. */
+/** Waits for a client that reads a long response slowly, and aborts for one that does not read. */
 class SlowClient {
   readonly #exchange: Exchange;
   readonly #output: Output;

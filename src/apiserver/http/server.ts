@@ -39,9 +39,7 @@ export interface HttpServerOptions {
   readonly limits?: Partial<Limits>;
   /** False: Mooring's own request headers are ignored (`moor up --plain`). */
   readonly extensions?: boolean;
-  /** What nodes offer of what goes on in their pods. */
   readonly podStreams?: HandlerOptions['podStreams'];
-  /** Writes down who asked for what. */
   readonly auditor?: Auditor | undefined;
 }
 
@@ -49,7 +47,7 @@ export interface HttpServerOptions {
 export interface ServingTls {
   readonly certificate: string;
   readonly key: string;
-  /** Whoever signs client certificates. */
+  /** The CA of client certificates. */
   readonly clientAuthority: string;
 }
 
@@ -57,7 +55,7 @@ export interface HttpServer {
   /** 'https://127.0.0.1:6443' */
   readonly url: string;
   readonly port: number;
-  /** From now on, new connections get this certificate. */
+  /** For new connections. */
   replaceCertificate(tls: ServingTls): void;
   /** Stops accepting, ends watches, lets requests finish for a while, closes. Idempotent. */
   stop(): Promise<void>;
@@ -102,7 +100,7 @@ function createServer(tls: ServingTls, limits: Limits): Http2SecureServer {
   const server = createSecureServer({
     ...secureContext(tls),
     allowHTTP1: true,
-    // A certificate is asked for, not required: tokens are as good, and anonymous clients may ask for health.
+    // Requested, not required: clients may send tokens instead, and /healthz is open to anonymous ones.
     requestCert: true,
     rejectUnauthorized: false,
     handshakeTimeout: limits.handshakeMs,
@@ -135,7 +133,7 @@ interface Serving {
 function serve(server: Http2SecureServer, { handler, connections, limits, world, metrics }: Serving): Http1FastPath {
   const turns = new PipelineQueue(limits.pipelinedRequests, world.timers);
   const portions = new StreamBatches<TLSSocket>(world.timers);
-  // Node's own listener: it speaks HTTP/2, and HTTP/1 in all its forms.
+  // Node's own listener: HTTP/2, and HTTP/1 in all its forms.
   const byNode = server.listeners('secureConnection')[0] as (this: Http2SecureServer, socket: TLSSocket) => void;
   const simple = new Http1FastPath({
     limits,
@@ -164,7 +162,7 @@ function serve(server: Http2SecureServer, { handler, connections, limits, world,
   };
   server.on('request', (request, response) => {
     const http1 = { request, response } as unknown as Http1Pair;
-    // Node's parser also takes HTTP/0.9, and any version that is written in the words of this one.
+    // Node's parser also accepts HTTP/0.9 and unknown versions.
     if (request.httpVersionMajor !== 1) return refuseBroken(new Error('an unknown version of HTTP'), http1.request.socket);
     turns.enqueue(http1.request, http1.response, () => {
       void handler.handle(new Http1Exchange(http1.request, http1.response, { limits, last: () => connections.stopping }));
@@ -210,7 +208,7 @@ interface Stopping extends Omit<Serving, 'metrics'> {
   readonly simple: Http1FastPath;
 }
 
-/** Between two looks at which connections have become idle while the server stops. */
+/** Between two checks for idle connections while the server stops. */
 const idleCheckMs = 20;
 
 async function stop(server: Http2SecureServer, { handler, connections, simple, limits, world }: Stopping): Promise<void> {
@@ -218,7 +216,7 @@ async function stop(server: Http2SecureServer, { handler, connections, simple, l
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   connections.beginStop();
   handler.endWatches();
-  // A connection whose request was answered would be kept for the next one.
+  // An answered connection would be kept open for the next request.
   const closeIdle = (): void => {
     closeIdleConnections(server);
     simple.closeIdle();

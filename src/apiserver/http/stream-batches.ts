@@ -1,6 +1,6 @@
 import type { Timers } from '../../world/world.ts';
 
-/** So many requests of one connection begin in one turn of the event loop: a few milliseconds of work. */
+/** Requests of one connection that start in one turn of the event loop: a few milliseconds of work. */
 const batchSize = 16;
 
 interface ConnectionQueue {
@@ -9,12 +9,12 @@ interface ConnectionQueue {
 }
 
 /**
- * Requests that arrive on one connection at once (streams of HTTP/2, a hundred of them in one packet) begin in portions: between two portions everybody else's
- * turn comes. Connections are bounded in how many requests they may have open, so what waits here is bounded as well.
+ * Requests that arrive on one connection at once (a hundred HTTP/2 streams in one packet) start in batches: other connections are served between two
+ * batches. A connection may have a limited number of streams open, which bounds the queue as well.
  */
 export class StreamBatches<C extends object> {
   readonly #timers: Pick<Timers, 'soon'>;
-  /** Of connections on which something began in this turn of the event loop, or waits. */
+  /** Of connections on which a request started in this turn of the event loop, or waits. */
   readonly #queues = new Map<C, ConnectionQueue>();
   #scheduled = false;
 
@@ -23,14 +23,14 @@ export class StreamBatches<C extends object> {
   }
 
   start(connection: C, request: () => void): void {
-    let line = this.#queues.get(connection);
-    if (line === undefined) {
-      line = { started: 0, waiting: [] };
-      this.#queues.set(connection, line);
+    let queue = this.#queues.get(connection);
+    if (queue === undefined) {
+      queue = { started: 0, waiting: [] };
+      this.#queues.set(connection, queue);
     }
-    if (line.started >= batchSize) line.waiting.push(request);
+    if (queue.started >= batchSize) queue.waiting.push(request);
     else {
-      line.started += 1;
+      queue.started += 1;
       request();
     }
     this.#schedule();
@@ -41,10 +41,10 @@ export class StreamBatches<C extends object> {
     this.#scheduled = true;
     this.#timers.soon(() => {
       this.#scheduled = false;
-      for (const [connection, line] of this.#queues) {
-        const next = line.waiting.splice(0, batchSize);
+      for (const [connection, queue] of this.#queues) {
+        const next = queue.waiting.splice(0, batchSize);
         if (next.length === 0) this.#queues.delete(connection);
-        line.started = next.length;
+        queue.started = next.length;
         for (const request of next) request();
       }
       if (this.#queues.size > 0) this.#schedule();

@@ -2,9 +2,10 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { statusErrors } from '../../api/status.ts';
+import type { Upgrade } from '../../streams/upgrades.ts';
 import { type Exchange, type Output, headersWithPrefix, type ResponseHead } from '../exchange.ts';
 
-/** HTTP/1.1, asked with a wish for another protocol. Whoever does not grant it answers as usual, and that ends the connection. */
+/** An HTTP/1.1 request with an Upgrade header. A plain response ends the connection. */
 export class UpgradeExchange implements Exchange {
   readonly protocol = 'HTTP/1.1';
   readonly method: string;
@@ -31,13 +32,10 @@ export class UpgradeExchange implements Exchange {
     return headersWithPrefix(this.#request.rawHeaders, prefix);
   }
 
-  /** The wish is granted: from now on the connection is the caller's. */
-  readonly upgrade = (headers: readonly string[]): { readonly socket: Duplex; readonly head: Buffer } => {
-    this.socket.write(`${['HTTP/1.1 101 Switching Protocols', ...headers].join('\r\n')}\r\n\r\n`);
-    return { socket: this.socket, head: this.#head };
-  };
+  /** From now on the connection is the caller's. */
+  readonly upgrade: Upgrade = () => ({ request: this.#request, socket: this.socket, head: this.#head });
 
-  /** The wish came with a body, as if it would not be granted: as long as announced, since nothing else ends it. */
+  /** As long as its content-length says: nothing else ends it. */
   async body(limit: number): Promise<Uint8Array> {
     const length = Number(this.header('content-length') ?? 0);
     if (this.header('transfer-encoding') !== undefined || length > limit) throw statusErrors.tooLarge(limit);

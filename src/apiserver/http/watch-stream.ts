@@ -6,9 +6,9 @@ import type { Output } from '../exchange.ts';
 import type { Limits } from '../limits.ts';
 import type { RequestMetrics } from '../metrics/request-metrics.ts';
 
-/** So much may lie in the connection's own buffer before events wait in ours. */
+/** So many bytes may lie in the connection's buffer before events wait here. */
 const connectionBufferBytes = 256 * 1024;
-/** Events that wait are written together, up to so many bytes at once. */
+/** Waiting events are written together, up to so many bytes. */
 const batchBytes = 64 * 1024;
 
 export interface WatchStreamOptions {
@@ -21,16 +21,16 @@ export interface WatchStreamOptions {
 }
 
 /**
- * One watch on its way to its client.
+ * Sends the events of one watch to its client.
  *
- * Events wait here while the client is slower than they come. The state that a watch begins with may be of any size; it waits
- * as references and is encoded as the client takes it. What comes later is bounded in bytes, and a client that takes nothing
- * for a while, or falls too far behind, is cut off: it will list again.
+ * Events wait here while the client is slower than they come. The initial state may be of any size; it waits
+ * as references and is encoded as the client reads. Later events are bounded in bytes, and a client that reads nothing
+ * for a while, or falls too far behind, is disconnected: it will list again.
  */
 export class WatchStream implements WatchSink {
   readonly #options: WatchStreamOptions;
   #watch: OpenWatch | undefined;
-  /** Events of the initial state, and frames of what came later. */
+  /** Events of the initial state, and frames of later events. */
   #waiting: (WatchEvent | Uint8Array)[] = [];
   /** How many of those waiting are written already. */
   #written = 0;
@@ -69,7 +69,7 @@ export class WatchStream implements WatchSink {
     this.#guarded(() => this.#pump());
   }
 
-  /** The client is gone, or is being sent away. Nothing is written any more. */
+  /** Nothing is written any more. */
   close(): void {
     if (this.#over) return;
     this.#over = true;
@@ -78,7 +78,7 @@ export class WatchStream implements WatchSink {
     this.#watch?.stop();
   }
 
-  /** An event that cannot be written ends this watch; whoever tells us of it has others to tell. */
+  /** An event that cannot be encoded ends this watch alone: the caller goes on with other watches. */
   #guarded(write: () => void): void {
     try {
       write();
@@ -116,7 +116,7 @@ export class WatchStream implements WatchSink {
     else if (this.#ending !== undefined) this.#finish(this.#ending.status);
   }
 
-  /** As many of those waiting as make a good write. */
+  /** Up to `batchBytes` of the waiting events. */
   #nextFrames(): Uint8Array {
     const taken: Uint8Array[] = [];
     let bytes = 0;

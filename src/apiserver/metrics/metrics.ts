@@ -1,7 +1,4 @@
-/**
- * Numbers for Prometheus. Counting is on the path of every request, so it is an addition to a number in a map; text is
- * made only when somebody asks for it.
- */
+/** Metrics for Prometheus. Counting is on the path of every request: an addition to a number in a map. Text is made for /metrics alone. */
 export class Metrics {
   readonly #families: Family[] = [];
 
@@ -17,9 +14,14 @@ export class Metrics {
     return family;
   }
 
-  /** A number, or one per set of labels, that is read when somebody asks. */
+  /** A number, or one per set of labels, that is read for each scrape. */
   gauge(name: string, help: string, read: () => number | readonly Sample[]): void {
-    this.#families.push(new Gauge({ name, help, labelNames: [] }, read));
+    this.#families.push(new ReadFamily({ name, help, labelNames: [] }, 'gauge', read));
+  }
+
+  /** A counter that is kept elsewhere. */
+  counterOf(name: string, help: string, read: () => number): void {
+    this.#families.push(new ReadFamily({ name, help, labelNames: [] }, 'counter', read));
   }
 
   text(): string {
@@ -115,12 +117,14 @@ export class Histogram implements Family {
   }
 }
 
-class Gauge implements Family {
+class ReadFamily implements Family {
   readonly #description: Description;
+  readonly #type: 'gauge' | 'counter';
   readonly #read: () => number | readonly Sample[];
 
-  constructor(description: Description, read: () => number | readonly Sample[]) {
+  constructor(description: Description, type: 'gauge' | 'counter', read: () => number | readonly Sample[]) {
     this.#description = description;
+    this.#type = type;
     this.#read = read;
   }
 
@@ -129,7 +133,7 @@ class Gauge implements Family {
     const read = this.#read();
     const samples = typeof read === 'number' ? [{ labels: {}, value: read }] : read;
     const lines = samples.map(({ labels, value }) => `${name}${labelText(Object.keys(labels), Object.values(labels).join(separator))} ${value}\n`);
-    return heading(this.#description, 'gauge') + lines.join('');
+    return heading(this.#description, this.#type) + lines.join('');
   }
 }
 

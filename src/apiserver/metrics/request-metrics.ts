@@ -1,7 +1,7 @@
-import type { RequestInfo } from '../authorization/authorizer.ts';
+import type { RequestInfo } from '../../api/request-info.ts';
 import type { Counter, Histogram, Metrics } from './metrics.ts';
 
-/** What the HTTP layer counts, under the names that dashboards for Kubernetes know. */
+/** The metrics of the HTTP layer, under Kubernetes' names. */
 export class RequestMetrics {
   readonly encodings: Counter;
   readonly watchEvents: Counter;
@@ -11,13 +11,13 @@ export class RequestMetrics {
   /** So far. */
   handled = 0;
   watches = 0;
-  /** How many wait for their turn. */
+  /** Requests in the queues of flow control. */
   waiting: () => number = () => 0;
   readonly #requests: Counter;
   readonly #durations: Histogram;
   readonly #resources: ReadonlySet<string>;
 
-  /** `resources`: 'apps/v1/deployments' of every kind served; only they become labels, since anybody can invent others. */
+  /** `resources`: 'apps/v1/deployments' of every kind served; only they become labels: clients can make up others. */
   constructor(metrics: Metrics, resources: ReadonlySet<string>) {
     this.#resources = resources;
     const labels = ['verb', 'group', 'version', 'resource', 'subresource', 'scope'];
@@ -33,16 +33,16 @@ export class RequestMetrics {
   }
 
   /** `took`: seconds; undefined for a watch, whose length says nothing. */
-  answered(attributes: RequestInfo | undefined, code: number, took: number | undefined): void {
+  answered(info: RequestInfo | undefined, code: number, took: number | undefined): void {
     this.handled += 1;
-    const [verb, group, version, resource, subresource, scope] = this.#labels(attributes);
+    const [verb, group, version, resource, subresource, scope] = this.#labels(info);
     this.#requests.add(1, verb, group, version, resource, subresource, scope, String(code));
     if (took !== undefined) this.#durations.observe(took, verb, group, version, resource, subresource, scope);
   }
 
-  #labels(attributes: RequestInfo | undefined): readonly [string, string, string, string, string, string] {
-    if (attributes?.type !== 'resource') return ['GET', '', '', '', '', ''];
-    const { verb, group, version, resource, subresource, namespace, name } = attributes;
+  #labels(info: RequestInfo | undefined): readonly [string, string, string, string, string, string] {
+    if (info?.type !== 'resource') return ['GET', '', '', '', '', ''];
+    const { verb, group, version, resource, subresource, namespace, name } = info;
     const label = verbLabels[verb] ?? 'other';
     if (!this.#resources.has(`${group}/${version}/${resource}`)) return [label, '', '', '', '', ''];
     const scope = name !== '' ? 'resource' : namespace !== '' ? 'namespace' : 'cluster';

@@ -120,7 +120,7 @@ const isPolicy = (text: string): text is PropagationPolicy => text === 'Orphan' 
 export function parseListOptions(query: URLSearchParams, watch: boolean): ListOptions {
   if (query.size === 0 && !watch) return plainList;
   const options: ListOptions = {
-    watch: watch || booleanParameter(query, 'watch') === true,
+    watch,
     labelSelector: selector(query.get('labelSelector'), parseLabelSelector, everything),
     fieldSelector: selector(query.get('fieldSelector'), parseFieldSelector, []),
     resourceVersion: query.get('resourceVersion') ?? '',

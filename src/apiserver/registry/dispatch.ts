@@ -1,10 +1,10 @@
-/** From what a request says to whoever answers it. */
-import { specParts, type Verb } from '../../api/kind.ts';
-import { statusErrors } from '../../api/status.ts';
-import type { ApiResponse } from '../api.ts';
+import { apiVersionOf, type Kind, specParts } from '../../api/kind.ts';
+import type { ResourceRequestInfo } from '../../api/request-info.ts';
+import { ApiError, statusErrors } from '../../api/status.ts';
+import type { ApiRequest, ApiResponse } from '../api.ts';
 import type { TokenIssuer } from '../authentication/token-issuer.ts';
 import { watch } from '../watch/watch.ts';
-import { create } from './verbs/create.ts';
+import { create as createObject } from './verbs/create.ts';
 import { deleteObject } from './verbs/delete.ts';
 import { deleteCollection } from './verbs/delete-collection.ts';
 import { get } from './verbs/get.ts';
@@ -12,6 +12,7 @@ import { list } from './verbs/list.ts';
 import { parseListOptions } from '../objects/options.ts';
 import { patch } from './verbs/patch.ts';
 import type { Call, Registry } from './registry.ts';
+import { routeOf } from './route.ts';
 import { bind } from './subresources/binding.ts';
 import { evict } from './subresources/eviction.ts';
 import { scale } from './subresources/scale.ts';
@@ -20,104 +21,161 @@ import { type Part, put } from './verbs/update.ts';
 
 export type Tokens = Pick<TokenIssuer, 'issue'> | undefined;
 
-export async function dispatch(registry: Registry, call: Call, tokens: Tokens): Promise<ApiResponse> {
-  const { route } = call;
-  if (route.legacyWatch) return onLegacyWatch(registry, call);
-  if (route.subresource !== '') return onSubresource(registry, call, tokens);
-  return route.name === '' ? onCollection(registry, call) : onObject(registry, call);
+/** A resource whose objects are created, answered and not kept: a review, a binding. */
+export interface CreateOnlyResource {
+  readonly kind: Pick<Kind, 'group' | 'version' | 'plural' | 'namespaced'>;
+  create(request: ApiRequest, context: CreateContext): Promise<ApiResponse>;
 }
 
-function onLegacyWatch(registry: Registry, call: Call): ApiResponse {
-  if (call.request.method !== 'GET') throw statusErrors.methodNotAllowedHere();
-  return watch(registry, call, parseListOptions(call.request.query, true));
+export interface CreateContext {
+  readonly namespace: string;
+  readonly warnings: Set<string>;
 }
 
-/** A kind that does not know a verb has no such method on its path. */
-function require(call: Call, verb: Verb): void {
-  if (!call.route.resource.kind.verbs.includes(verb)) throw statusErrors.methodNotAllowedHere();
+export interface DispatcherOptions {
+  readonly registry: Registry;
+  readonly tokens: Tokens;
+  readonly createOnly: readonly CreateOnlyResource[];
 }
 
-async function onCollection(registry: Registry, call: Call): Promise<ApiResponse> {
-  const { kind } = call.route.resource;
-  // Objects of a namespaced kind can be listed across namespaces, but not written.
-  const everywhere = kind.namespaced && call.route.namespace === '';
-  switch (call.request.method) {
-    case 'GET': {
-      const options = parseListOptions(call.request.query, false);
-      require(call, options.watch ? 'watch' : 'list');
-      return options.watch ? watch(registry, call, options) : list(registry, call, options);
+/** Calls the code that answers a request. */
+export class Dispatcher {
+  readonly #registry: Registry;
+  readonly #tokens: Tokens;
+  readonly #createOnly = new Map<string, CreateOnlyResource>();
+
+  constructor({ registry, tokens, createOnly }: DispatcherOptions) {
+    this.#registry = registry;
+    this.#tokens = tokens;
+    for (const resource of [...bindings(registry), ...createOnly]) this.#createOnly.set(`${apiVersionOf(resource.kind)}/${resource.kind.plural}`, resource);
+  }
+
+  /** @throws ApiError */
+  async dispatch(request: ApiRequest): Promise<ApiResponse> {
+    const { info } = request;
+    if (info.type === 'path') throw statusErrors.noSuchPath();
+    const apiVersion = apiVersionOf(info);
+    const resource = this.#registry.resources.find(apiVersion, info.resource);
+    const deprecation = resource?.kind.deprecation;
+    const warnings = new Set(deprecation === undefined ? [] : [deprecation]);
+    try {
+      if (resource === undefined) return await create(this.#createOnly.get(`${apiVersion}/${info.resource}`), { request, info, warnings });
+      const call: Call = { request, route: routeOf(info, resource), warnings };
+      return await (info.subresource === ''
+        ? onResource(this.#registry, call, info.verb)
+        : onSubresource(this.#registry, call, { info, tokens: this.#tokens }));
+    } catch (error) {
+      // A refusal carries the warnings as well.
+      if (error instanceof ApiError) error.warnings = [...warnings];
+      throw error;
     }
-    case 'POST':
-      if (everywhere) throw statusErrors.methodNotAllowedHere();
-      require(call, 'create');
-      return create(registry, call);
-    case 'DELETE':
-      if (everywhere) throw statusErrors.methodNotAllowedHere();
-      require(call, 'deletecollection');
-      return deleteCollection(registry, call);
-    default:
-      throw statusErrors.methodNotAllowedHere();
   }
 }
 
-async function onObject(registry: Registry, call: Call): Promise<ApiResponse> {
-  switch (call.request.method) {
-    case 'GET':
-      require(call, 'get');
+interface CreateCall {
+  readonly request: ApiRequest;
+  readonly info: ResourceRequestInfo;
+  readonly warnings: Set<string>;
+}
+
+async function create(resource: CreateOnlyResource | undefined, { request, info, warnings }: CreateCall): Promise<ApiResponse> {
+  const { verb, namespace, name, subresource, watchPath = false } = info;
+  const onCollection = !watchPath && subresource === '' && (name === '' || verb === 'list' || verb === 'watch');
+  if (resource === undefined || !onCollection || resource.kind.namespaced !== (namespace !== '')) throw statusErrors.noSuchPath();
+  if (verb !== 'create') throw statusErrors.methodNotAllowedHere();
+  return resource.create(request, { namespace, warnings });
+}
+
+/** The old way to bind a pod: posted to the namespace. */
+function bindings(registry: Registry): readonly CreateOnlyResource[] {
+  const pods = registry.resources.find('v1', 'pods');
+  if (pods === undefined) return [];
+  const kind = { group: '', version: 'v1', plural: 'bindings', namespaced: true };
+  return [
+    {
+      kind,
+      create: (request, { namespace, warnings }) =>
+        bind(registry, { request, route: { resource: pods, namespace, name: '', subresource: 'bindings' }, warnings }),
+    },
+  ];
+}
+
+async function onResource(registry: Registry, call: Call, verb: string): Promise<ApiResponse> {
+  const { resource, namespace, name } = call.route;
+  const { kind } = resource;
+  const onCollection = name === '';
+  // A kind that does not know a verb has no such method on its path.
+  if (!(kind.verbs as readonly string[]).includes(verb)) throw statusErrors.methodNotAllowedHere();
+  switch (verb) {
+    case 'list':
+      return list(registry, call, parseListOptions(call.request.query, false));
+    case 'watch':
+      return watch(registry, call, parseListOptions(call.request.query, true));
+    case 'get':
       return get(registry, call);
-    case 'PUT':
-      require(call, 'update');
-      return put(registry, call, 'object');
-    case 'PATCH':
-      require(call, 'patch');
-      return patch(registry, call, 'object');
-    case 'DELETE':
-      require(call, 'delete');
+    case 'delete':
       return deleteObject(registry, call);
+    case 'create':
+      // Objects of a namespaced kind can be listed across namespaces, but not written.
+      if (!onCollection || (kind.namespaced && namespace === '')) throw statusErrors.methodNotAllowedHere();
+      return createObject(registry, call);
+    case 'deletecollection':
+      if (kind.namespaced && namespace === '') throw statusErrors.methodNotAllowedHere();
+      return deleteCollection(registry, call);
+    case 'update':
+      if (onCollection) throw statusErrors.methodNotAllowedHere();
+      return put(registry, call, 'object');
+    case 'patch':
+      if (onCollection) throw statusErrors.methodNotAllowedHere();
+      return patch(registry, call, 'object');
     default:
       throw statusErrors.methodNotAllowedHere();
   }
 }
 
-/** Parts of a pod's API that need somebody who runs it. */
-const ofRunningPods: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
+/** Subresources of a pod that its kubelet serves. */
+const streamed: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 
-async function onSubresource(registry: Registry, call: Call, tokens: Tokens): Promise<ApiResponse> {
+async function onSubresource(
+  registry: Registry,
+  call: Call,
+  { info, tokens }: { readonly info: ResourceRequestInfo; readonly tokens: Tokens },
+): Promise<ApiResponse> {
   const { resource, subresource } = call.route;
   const { kind } = resource;
+  const core = kind.group === '' ? `${kind.plural}/${subresource}` : '';
+  if (core.startsWith('pods/') && streamed.has(subresource)) {
+    throw statusErrors.notImplemented(`${core}${info.subpath ?? ''} is not available yet: no node runs pods`);
+  }
+  if ((info.subpath ?? '/') !== '/') throw statusErrors.noSuchPath();
   if (subresource === 'status' && kind.status !== undefined) return onPart(registry, call, 'status');
   if (subresource === 'approval' && kind.approval !== undefined) return onPart(registry, call, 'approval');
   if (subresource === 'scale' && kind.scale !== undefined) return scale(registry, call, kind.scale);
   const specPart = specParts.find((part) => part === subresource);
   if (specPart !== undefined && kind.parts !== undefined) return onPart(registry, call, specPart);
-  const core = kind.group === '' ? `${kind.plural}/${subresource}` : '';
   switch (core) {
     case 'pods/binding':
-    case 'pods/bindings':
       return bind(registry, call);
     case 'pods/eviction':
       return evict(registry, call);
     case 'namespaces/finalize':
-      if (call.request.method !== 'PUT') throw statusErrors.methodNotAllowedHere();
+      if (info.verb !== 'update') throw statusErrors.methodNotAllowedHere();
       return put(registry, call, 'finalize');
     case 'serviceaccounts/token':
       if (tokens === undefined) throw statusErrors.notImplemented('this server issues no tokens');
       return requestToken(registry, call, tokens);
     default:
-      if (core.startsWith('pods/') && ofRunningPods.has(subresource.split('/')[0] ?? '')) {
-        throw statusErrors.notImplemented(`pods/${subresource} is not available yet: no node runs pods`);
-      }
       throw statusErrors.noSuchPath();
   }
 }
 
 async function onPart(registry: Registry, call: Call, part: Part): Promise<ApiResponse> {
-  switch (call.request.method) {
-    case 'GET':
+  switch (call.request.info.verb) {
+    case 'get':
       return get(registry, call);
-    case 'PUT':
+    case 'update':
       return put(registry, call, part);
-    case 'PATCH':
+    case 'patch':
       return patch(registry, call, part);
     default:
       throw statusErrors.methodNotAllowedHere();

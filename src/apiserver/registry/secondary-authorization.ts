@@ -1,4 +1,5 @@
-import { type RequestInfo, type Authorizer, forbiddenError } from '../authorization/authorizer.ts';
+import type { RequestInfo } from '../../api/request-info.ts';
+import { type Authorizer, forbiddenError } from '../authorization/authorizer.ts';
 import type { Call } from './registry.ts';
 
 /** Authorizes another verb or subresource on the object of a request, beside the request itself. @throws ApiError 403 */

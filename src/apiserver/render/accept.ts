@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 /** How an answer is written: which encoding, and of what. */
 export interface Rendition {
   readonly format: Format;
@@ -42,15 +44,14 @@ export function negotiate(accept: string | undefined, allows: Allows): Rendition
   return undefined;
 }
 
-/** Remembers what was negotiated: clients send the same few headers again and again. */
-export function rememberNegotiation(allows: Allows, remembered = 256): (accept: string | undefined) => Rendition | undefined {
-  const known = new Map<string, Rendition | undefined>();
+/** Caches what was negotiated: clients send the same few headers again and again. */
+export function rememberNegotiation(allows: Allows): (accept: string | undefined) => Rendition | undefined {
+  const negotiated = new LRUCache<string, Rendition>({ max: 256 });
   return (accept = '') => {
-    const before = known.get(accept);
+    const before = negotiated.get(accept);
     if (before !== undefined) return before;
     const rendition = negotiate(accept, allows);
-    if (known.size >= remembered) known.clear();
-    known.set(accept, rendition);
+    negotiated.set(accept, rendition);
     return rendition;
   };
 }

@@ -32,11 +32,11 @@ export function listBody(kind: Kind, items: readonly ObjectRevision[], metadata:
 interface Printing {
   readonly revision: string;
   readonly length: number;
-  /** Once somebody asked again. */
+  /** Set by the second request for the list. */
   pieces: readonly Uint8Array[] | undefined;
 }
 
-/** Lists that were printed, for as long as somebody has them (`RecentLists`): who asks for the same array again gets the same bytes. */
+/** Encoded lists, as long as the `ListCache` holds them: the same array is encoded once. */
 const printings = new WeakMap<readonly ObjectRevision[], Printing>();
 /** What is larger is put together for each client while it reads, and never held as a whole. */
 const sharedBytes = 32 * 1024 * 1024;

@@ -87,7 +87,7 @@ function tableOf(response: Transformable, options: TableOptions): string {
   }
 }
 
-/** For people: indented JSON, or YAML. Nobody who is in a hurry asks for either. */
+/** Indented JSON, or YAML: for people, so speed does not matter. */
 async function rewritten(body: Body, rendition: Rendition): Promise<Body> {
   const value: unknown = JSON.parse(Buffer.concat(body.type === 'whole' ? [body.bytes] : [...body.pieces]).toString());
   return rendition.format === 'yaml' ? yamlBody(value) : jsonBody(value, true);

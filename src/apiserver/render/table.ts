@@ -74,7 +74,7 @@ function row(rows: Rows, item: TableItem, options: TableOptions): string {
   return `{"cells":${cells}${said},"object":${included(item, options)}}`;
 }
 
-/** The bookmark that ends a watch's initial state is told by its annotation: it is shown to whoever asked for no objects as well. */
+/** The bookmark that ends a watch's initial state is known by its annotation: clients that asked for no objects get it too. */
 const endsInitialState = (object: KubeObject): boolean => object.metadata.annotations?.['k8s.io/initial-events-end'] === 'true';
 
 function included(item: TableItem, { includeObject, as }: TableOptions): string {

@@ -1,16 +1,17 @@
-/** Requests for what goes on inside of pods (logs, exec, attach, portforward) and for what nodes tell of themselves. */
+/** Requests that a kubelet answers: logs, exec, attach, port-forward, and the proxy to a node. */
 import type { Readable } from 'node:stream';
 import type { Pod } from '../../api/generated/types.ts';
 import { nodeKind } from '../../api/kinds/core/node.ts';
 import { podKind } from '../../api/kinds/pod/pod.ts';
 import type { KubeObject } from '../../api/object.ts';
+import { type RequestInfo, type ResourceRequestInfo, resourceRequestInfo } from '../../api/request-info.ts';
 import { ApiError, statusErrors } from '../../api/status.ts';
 import type { World } from '../../world/world.ts';
 import type { Api, User } from '../api.ts';
 import { type AttachOptions, NodeUnreachable, type PodStreams, type StreamRefusal, type Session, type StreamResult } from '../../streams/contract.ts';
 import { attachOptions, containerOf, execOptions, logOptions } from '../../streams/options.ts';
 import { servePortForward, serveSession, StreamRefused } from '../../streams/upgrades.ts';
-import { type RequestInfo, type Authorizer, forbiddenError } from '../authorization/authorizer.ts';
+import { type Authorizer, forbiddenError } from '../authorization/authorizer.ts';
 import type { Exchange, ResponseHead } from '../exchange.ts';
 import { noKubelet } from './no-kubelet.ts';
 
@@ -18,14 +19,14 @@ export interface StreamingRequestsOptions {
   readonly api: Api;
   readonly authorizer: Authorizer;
   readonly world: World;
-  /** Undefined: nobody offers anything of the node's pods. */
+  /** Undefined: the node has no kubelet that can be reached. */
   readonly node: (name: string) => PodStreams | undefined;
 }
 
 export interface StreamingRequest {
   readonly exchange: Exchange;
   readonly query: URLSearchParams;
-  readonly attributes: Extract<RequestInfo, { type: 'resource' }>;
+  readonly info: ResourceRequestInfo;
   readonly user: User;
   readonly auditId: string;
 }
@@ -44,19 +45,19 @@ export class StreamingRequests {
     } catch (error) {
       if (error instanceof NodeUnreachable) throw new ApiError(500, '', `error dialing backend: ${error.message}`);
       if (!(error instanceof StreamRefused)) throw error;
-      // What the node answered, as it answered it.
+      // The kubelet's own response.
       const headers = ['audit-id', request.auditId, 'cache-control', 'no-cache, private', 'content-type', 'text/plain; charset=utf-8'];
       request.exchange.respond({ code: error.code, headers }, Buffer.from(error.message));
     }
   }
 
   async #serve(request: StreamingRequest): Promise<void> {
-    const { attributes, query } = request;
-    const { subresource } = attributes;
-    if (attributes.resource === 'nodes') return this.#serveNode(request);
-    if (attributes.verb !== 'get' && (attributes.verb !== 'create' || subresource === 'log')) throw statusErrors.methodNotAllowed(podKind, attributes.verb);
+    const { info, query } = request;
+    const { subresource } = info;
+    if (info.resource === 'nodes') return this.#serveNode(request);
+    if (info.verb !== 'get' && (info.verb !== 'create' || subresource === 'log')) throw statusErrors.methodNotAllowed(podKind, info.verb);
     if (subresource !== 'log') await this.#requireCreate(request);
-    const pod = await this.#pod(attributes);
+    const pod = await this.#pod(info);
     switch (subresource) {
       case 'log':
         return this.#serveLog(request, pod);
@@ -73,22 +74,21 @@ export class StreamingRequests {
     }
   }
 
-  /** Whoever only reads must not enter, whichever method they ask with. */
-  async #requireCreate({ attributes, user }: StreamingRequest): Promise<void> {
-    if (attributes.verb === 'create') return;
-    const asked = { ...attributes, verb: 'create' };
+  /** exec, attach and port-forward need the verb create, also with GET. */
+  async #requireCreate({ info, user }: StreamingRequest): Promise<void> {
+    if (info.verb === 'create') return;
+    const asked = { ...info, verb: 'create' };
     const decision = await this.#options.authorizer.authorize(user, asked);
     if (!decision.allowed) throw forbiddenError(user, asked, decision.reason);
   }
 
-  #pod({ namespace, name }: StreamingRequest['attributes']): Promise<Pod> {
-    return this.#read<Pod>(`/api/v1/namespaces/${namespace}/pods/${name}`, () => statusErrors.notFound(podKind, name));
+  #pod({ namespace, name }: StreamingRequest['info']): Promise<Pod> {
+    return this.#read<Pod>(resourceRequestInfo('get', podKind, { namespace, name }), () => statusErrors.notFound(podKind, name));
   }
 
-  async #read<T extends KubeObject>(path: string, otherwise: () => ApiError): Promise<T> {
+  async #read<T extends KubeObject>(info: RequestInfo, otherwise: () => ApiError): Promise<T> {
     const response = await this.#options.api.handle({
-      method: 'GET',
-      path,
+      info,
       query: new URLSearchParams(),
       user: { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] },
       body: { type: 'none' },
@@ -106,19 +106,19 @@ export class StreamingRequests {
     return node;
   }
 
-  /** What a node tells of itself, by the path behind `proxy`: asked as it was sent, answered as it was said. */
-  async #serveNode({ exchange, attributes: { name }, auditId }: StreamingRequest): Promise<void> {
+  /** The proxy to a kubelet: request and response are passed on as they are. */
+  async #serveNode({ exchange, info: { name, subpath = '' }, auditId }: StreamingRequest): Promise<void> {
     if (exchange.upgrade !== undefined) throw statusErrors.badRequest('no other protocol than HTTP is passed on to nodes');
-    const [, before = '', path = '', query = ''] = /^([^?]*?\/proxy)([^?]*)\??(.*)$/s.exec(exchange.target) ?? [];
+    const [path = '', query = ''] = exchange.target.split(/\?(.*)/s);
     const headers = ['audit-id', auditId, 'cache-control', 'no-cache, private'];
-    if (path === '' && exchange.method === 'GET') {
-      return exchange.respond({ code: 301, headers: [...headers, 'location', `${before}/${query === '' ? '' : `?${query}`}`] }, new Uint8Array());
+    if (subpath === '' && exchange.method === 'GET') {
+      return exchange.respond({ code: 301, headers: [...headers, 'location', `${path}/${query === '' ? '' : `?${query}`}`] }, new Uint8Array());
     }
     const node = this.#options.node(await this.#nodeNamed(name));
     if (node === undefined) throw noKubelet(name);
     const body = exchange.method === 'GET' ? new Uint8Array() : await exchange.body(maxProxiedBytes);
     const answer = await node
-      .proxy({ method: exchange.method, path: path === '' ? '/' : path, query, contentType: exchange.header('content-type'), body })
+      .proxy({ method: exchange.method, path: subpath === '' ? '/' : subpath, query, contentType: exchange.header('content-type'), body })
       .catch((error: unknown) => {
         throw error instanceof NodeUnreachable ? statusErrors.serviceUnavailable(`error trying to reach service: ${error.message}`) : error;
       });
@@ -130,7 +130,7 @@ export class StreamingRequests {
   async #nodeNamed(asked: string): Promise<string> {
     const name = /^(?:https:)?([^:]+)(?::\d*)?$/.exec(asked)?.[1];
     if (name === undefined) throw statusErrors.badRequest(`invalid node request ${JSON.stringify(asked)}`);
-    await this.#read(`/api/v1/nodes/${name}`, () => statusErrors.notFound(nodeKind, name));
+    await this.#read(resourceRequestInfo('get', nodeKind, { name }), () => statusErrors.notFound(nodeKind, name));
     return name;
   }
 
@@ -181,7 +181,7 @@ function logRefused({ code, message }: StreamRefusal, pod: string): ApiError {
   return new ApiError(code, reason, `${text} ( pods/log ${pod})`, { name: pod, kind: 'pods/log' });
 }
 
-/** As the client takes it; nobody reads further for a client that has left. */
+/** With backpressure; the source is destroyed once the client has left. */
 function pipeToClient(source: Readable, exchange: Exchange, head: ResponseHead): void {
   const output = exchange.open(head);
   exchange.onClose(() => source.destroy());
@@ -196,5 +196,5 @@ function pipeToClient(source: Readable, exchange: Exchange, head: ResponseHead):
 }
 
 const maxBufferedBytes = 256 * 1024;
-/** What is sent on to a node at most. */
+/** Of a request to a kubelet. */
 const maxProxiedBytes = 1024 * 1024;

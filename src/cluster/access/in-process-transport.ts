@@ -8,8 +8,7 @@ import type { Api, ApiRequest, ApiResponse, OpenWatch, User, WatchEvent } from '
  */
 export function createInProcessTransport(api: Api, user: User, userAgent: string): Transport {
   const toApi = (request: TransportRequest): ApiRequest => ({
-    method: request.method,
-    path: request.path,
+    info: request.info,
     query: request.query,
     user,
     userAgent,

@@ -1,6 +1,6 @@
 import { allKinds } from '../../api/kinds/index.ts';
 import { volumeIntentKind } from '../../api/kinds/mooring/volume-intent.ts';
-import type { Transport } from '../../client/transport.ts';
+import type { Transport, TransportRequest } from '../../client/transport.ts';
 import { createApi } from '../../apiserver/create-api.ts';
 import { openMemoryStore } from '../../store/memory/memory-store.ts';
 import type { World } from '../../world/world.ts';
@@ -22,7 +22,7 @@ export function keepLocalIntents(world: World): LocalIntents {
   // The registry needs all kinds: its admission plugins read many of them.
   const api = createApi({ store, world, kinds: allKinds });
   const kept = createInProcessTransport(api, { name: 'moor-controllers', groups: ['system:masters'] }, 'moor/controllers');
-  const isIntent = ({ path }: { readonly path: string }) => path.startsWith(`/apis/${volumeIntentKind.group}/`);
+  const isIntent = ({ info }: Pick<TransportRequest, 'info'>) => info.type === 'resource' && info.group === volumeIntentKind.group;
   // The fence belongs to the other server: this process is the only writer of its own intents.
   return {
     wrap: (transport) => ({

@@ -2,6 +2,7 @@ import { apiVersionOf, type Kind } from '../../api/kind.ts';
 import type { CustomResourceDefinition } from '../../api/apiextensions/definition.ts';
 import { allKinds } from '../../api/kinds/index.ts';
 import type { KubeObject } from '../../api/object.ts';
+import { parseRequestInfo } from '../../api/request-info.ts';
 import type { Transport } from '../../client/transport.ts';
 
 /** What an API server serves. */
@@ -58,7 +59,8 @@ async function definedNames(transport: Transport): Promise<readonly string[]> {
 }
 
 async function ask<T extends KubeObject>(transport: Transport, path: string): Promise<T> {
-  const answer = await transport.send({ method: 'GET', path, query: new URLSearchParams() });
+  const query = new URLSearchParams();
+  const answer = await transport.send({ info: parseRequestInfo('GET', path, query), query });
   if (answer.type === 'object') return answer.object as T;
   throw 'error' in answer ? answer.error : new Error(`the server answered ${path} with a ${answer.type}`);
 }

@@ -69,10 +69,7 @@ export function upgradeResponder(request: IncomingMessage, socket: Duplex, head:
   const begin = (code: number, lines: readonly string[]) => socket.write([`HTTP/1.1 ${code} ${STATUS_CODES[code] ?? ''}`, ...lines, '', ''].join('\r\n'));
   return {
     ...headerOf(request),
-    upgrade: (lines) => {
-      begin(101, lines);
-      return { socket, head };
-    },
+    upgrade: () => ({ request, socket, head }),
     answer({ code, contentType, body }) {
       const bytes = Buffer.from(typeof body === 'string' ? body : '');
       begin(code, [`Content-Type: ${contentType}`, `Content-Length: ${bytes.length}`, 'Connection: close']);

@@ -6,6 +6,7 @@ import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts'
 import { secretKind } from '../../api/kinds/core/secret.ts';
 import { podKind } from '../../api/kinds/pod/pod.ts';
 import type { KubeObject } from '../../api/object.ts';
+import { requestPath } from '../../api/request-info.ts';
 import { ApiError, statusErrors } from '../../api/status.ts';
 import { createClient } from '../../client/client.ts';
 import { Informers } from '../../client/informers/informers.ts';
@@ -32,7 +33,8 @@ class Server implements Transport {
     for (const [query, sink] of this.#sinks) if (isIn(query, path)) sink.events([{ type: before ? 'MODIFIED' : 'ADDED', object: stored }]);
   }
 
-  async send({ path, query }: TransportRequest): Promise<Answer> {
+  async send({ info, query }: TransportRequest): Promise<Answer> {
+    const path = requestPath(info);
     const selector = query.get('fieldSelector') ?? '';
     this.asked.push(`${path} ${selector}`.trim());
     const object = this.#objects.get(path);
@@ -45,7 +47,8 @@ class Server implements Transport {
     return { type: 'failed', error: statusErrors.notFound(podKind, path) };
   }
 
-  watch({ path, query }: TransportRequest, sink: StreamSink) {
+  watch({ info, query }: TransportRequest, sink: StreamSink) {
+    const path = requestPath(info);
     const selector = query.get('fieldSelector') ?? '';
     if (!mayList(path, selector)) this.refused.push(path);
     const name = `${path} ${selector}`;

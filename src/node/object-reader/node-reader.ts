@@ -1,5 +1,6 @@
 import type { Node, PersistentVolume, PersistentVolumeClaim, Pod } from '../../api/generated/types.ts';
 import type { KubeObject } from '../../api/object.ts';
+import { type RequestInfo, resourceRequestInfo, withFieldSelector } from '../../api/request-info.ts';
 import { hasEnded } from '../../storage/volumes/pods.ts';
 import { keyOf } from '../../client/informers/cache.ts';
 import { createClient } from '../../client/client.ts';
@@ -18,16 +19,20 @@ export interface NodeReaderOptions {
   readonly sha256: (text: string) => string;
 }
 
-const collectionPaths = new Map<string, ReferredKind | 'csinodes'>([
-  ['/api/v1/secrets', 'secrets'],
-  ['/api/v1/configmaps', 'configmaps'],
-  ['/api/v1/persistentvolumeclaims', 'persistentvolumeclaims'],
-  ['/api/v1/persistentvolumes', 'persistentvolumes'],
-  ['/apis/storage.k8s.io/v1/volumeattachments', 'volumeattachments'],
-  ['/apis/storage.k8s.io/v1/csinodes', 'csinodes'],
-]);
-const podsPath = '/api/v1/pods';
-const nodesPath = '/api/v1/nodes';
+const readKinds: readonly (ReferredKind | 'csinodes')[] = [
+  'secrets',
+  'configmaps',
+  'persistentvolumeclaims',
+  'persistentvolumes',
+  'volumeattachments',
+  'csinodes',
+];
+
+/** The kind whose objects a list or a watch asks for in all namespaces. */
+const collectionOf = ({ info }: TransportRequest): string | undefined =>
+  info.type === 'resource' && info.namespace === '' && (info.verb === 'list' || info.verb === 'watch') ? info.resource : undefined;
+
+const readKindOf = (collection: string | undefined) => readKinds.find((kind) => kind === collection);
 
 /** While a pod waits, what it waits for is read this often; nobody tells a node when it changes. */
 const waitingMs = 1000;
@@ -45,7 +50,7 @@ const otherwiseMs = 60_000;
  */
 export class NodeReader implements Transport {
   readonly #options: NodeReaderOptions;
-  readonly #collections = new Map<ReferredKind | 'csinodes', ReadCollection>([...collectionPaths.values()].map((kind) => [kind, new ReadCollection()]));
+  readonly #collections = new Map<ReferredKind | 'csinodes', ReadCollection>(readKinds.map((kind) => [kind, new ReadCollection()]));
   readonly #files: WatchedObjects;
   readonly #pods = new Map<string, Pod>();
   /** Those that have been asked for, by kind and key. */
@@ -67,10 +72,10 @@ export class NodeReader implements Transport {
 
   async send(request: TransportRequest): Promise<Answer> {
     const { transport, node } = this.#options;
-    if (request.method !== 'GET') return transport.send(request);
-    if (request.path === nodesPath) return transport.send(selecting(request, `metadata.name=${node}`));
-    if (request.path === podsPath) return this.#listPods(selecting(request, `spec.nodeName=${node}`));
-    const kind = collectionPaths.get(request.path);
+    const collection = collectionOf(request);
+    if (collection === 'nodes') return transport.send(selecting(request, `metadata.name=${node}`));
+    if (collection === 'pods') return this.#listPods(selecting(request, `spec.nodeName=${node}`));
+    const kind = readKindOf(collection);
     if (kind === undefined) return transport.send(request);
     if (kind === 'csinodes') await this.#readCsiNode();
     else await this.#firstPods;
@@ -79,9 +84,10 @@ export class NodeReader implements Transport {
 
   watch(request: TransportRequest, sink: StreamSink): Stream {
     const { transport, node } = this.#options;
-    if (request.path === nodesPath) return transport.watch(selecting(request, `metadata.name=${node}`), this.#throughNodes(sink));
-    if (request.path === podsPath) return this.#watchPods(selecting(request, `spec.nodeName=${node}`), sink);
-    const kind = collectionPaths.get(request.path);
+    const collection = collectionOf(request);
+    if (collection === 'nodes') return transport.watch(selecting(request, `metadata.name=${node}`), this.#throughNodes(sink));
+    if (collection === 'pods') return this.#watchPods(selecting(request, `spec.nodeName=${node}`), sink);
+    const kind = readKindOf(collection);
     return kind === undefined ? transport.watch(request, sink) : this.#collection(kind).watch(sink);
   }
 
@@ -178,20 +184,20 @@ export class NodeReader implements Transport {
   }
 
   async #readOne({ kind, key }: Reference): Promise<void> {
-    const object = await this.#get(pathOf(kind, key));
+    const object = await this.#get(requestFor(kind, key));
     // Since it was asked for, the last pod that refers to it may have gone.
     if (object !== 'unknown' && this.#read.has(nameOf({ kind, key }))) this.#collection(kind).put(key, object);
   }
 
   async #readCsiNode(): Promise<void> {
     const { node } = this.#options;
-    const object = await this.#get(`/apis/storage.k8s.io/v1/csinodes/${node}`);
+    const object = await this.#get(requestFor('csinodes', node));
     if (object !== 'unknown') this.#collection('csinodes').put(node, object);
   }
 
   /** Undefined: there is none. */
-  async #get(path: string): Promise<KubeObject | undefined | 'unknown'> {
-    const answer = await this.#options.transport.send({ method: 'GET', path, query: new URLSearchParams() });
+  async #get(info: RequestInfo): Promise<KubeObject | undefined | 'unknown'> {
+    const answer = await this.#options.transport.send({ info, query: new URLSearchParams() });
     if (answer.type === 'object') return answer.object;
     return answer.type === 'failed' && answer.error.code === 404 ? undefined : 'unknown';
   }
@@ -225,14 +231,15 @@ const isWaiting = (pod: Pod): boolean => !hasEnded(pod) && pod.status.phase !== 
 
 const nameOf = ({ kind, key }: Reference): string => `${kind} ${key}`;
 
-function pathOf(kind: ReferredKind, key: string): string {
-  if (kind === 'volumeattachments') return `/apis/storage.k8s.io/v1/volumeattachments/${key}`;
-  const [first = '', name] = key.split('/');
-  return name === undefined ? `/api/v1/${kind}/${first}` : `/api/v1/namespaces/${first}/${kind}/${name}`;
+function requestFor(kind: ReferredKind | 'csinodes', key: string): RequestInfo {
+  const group = kind === 'volumeattachments' || kind === 'csinodes' ? 'storage.k8s.io' : '';
+  const [first = '', second] = key.split('/');
+  const address = second === undefined ? { name: first } : { namespace: first, name: second };
+  return resourceRequestInfo('get', { group, version: 'v1', plural: kind, namespaced: second !== undefined }, address);
 }
 
 function selecting(request: TransportRequest, selector: string): TransportRequest {
   const query = new URLSearchParams(request.query);
   query.set('fieldSelector', selector);
-  return { ...request, query };
+  return { ...request, info: withFieldSelector(request.info, selector), query };
 }

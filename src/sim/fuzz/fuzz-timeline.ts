@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../api/object.ts';
+import { isRead, requestPath } from '../../api/request-info.ts';
 import type { ApiRequest } from '../../apiserver/api.ts';
 import { type ObservedChange, isRunning, type ObjectChange, type Watched, type WatchedKind } from '../invariants/facts.ts';
 
@@ -19,7 +20,7 @@ export class FuzzTimeline {
 
   /** For the server's `onRequest`. */
   readonly request = (request: ApiRequest): (() => void) => {
-    if (request.method === 'GET') return () => undefined;
+    if (isRead(request.info)) return () => undefined;
     this.#underWay.push(request);
     return () => void this.#underWay.splice(this.#underWay.indexOf(request), 1);
   };
@@ -36,7 +37,7 @@ export class FuzzTimeline {
 
   #whoWrote({ key }: ObjectChange): string {
     const name = key.slice(key.indexOf('/') + 1);
-    const request = this.#underWay.findLast(({ path, body }) => path.split('/').includes(name) || isAbout(body, name)) ?? this.#underWay.at(-1);
+    const request = this.#underWay.findLast(({ info, body }) => requestPath(info).split('/').includes(name) || isAbout(body, name)) ?? this.#underWay.at(-1);
     return request?.userAgent.replace(/^moor\//, '') ?? 'somebody';
   }
 }

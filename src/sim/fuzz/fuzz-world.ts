@@ -1,4 +1,5 @@
 import { nodeKind } from '../../api/kinds/core/node.ts';
+import { isRead, methodOf, requestPath } from '../../api/request-info.ts';
 import type { Client } from '../../client/client.ts';
 import type { Transport, TransportRequest } from '../../client/transport.ts';
 import type { Host } from '../../node/host.ts';
@@ -351,9 +352,9 @@ export class FuzzWorld {
     await component.untilResumed();
   }
 
-  async #crashAt(name: string, { method, path, body }: TransportRequest): Promise<Pick<ArmedCrash, 'moment' | 'backMs'> | undefined> {
+  async #crashAt(name: string, { info, body }: TransportRequest): Promise<Pick<ArmedCrash, 'moment' | 'backMs'> | undefined> {
     if (this.#gate === undefined) return this.#dueCrash(name);
-    const verdict = await this.#pass(name, `${method} ${path}`, body?.object);
+    const verdict = await this.#pass(name, `${methodOf(info)} ${requestPath(info)}`, body?.object);
     return verdict === 'go' ? undefined : { moment: verdict === 'crash-before' ? 'before' : 'after', backMs: restartMs };
   }
 
@@ -380,7 +381,7 @@ export class FuzzWorld {
     return (response) => {
       done();
       // What was there before the request was not written by it.
-      if (request.method === 'GET' || response?.type !== 'object' || response.stored.revision <= since) return;
+      if (isRead(request.info) || response?.type !== 'object' || response.stored.revision <= since) return;
       const { revision } = response.stored;
       this.observer.acknowledge(revision);
       if (fence !== undefined) this.observer.fencedWrite({ ...fence, revision });
@@ -389,7 +390,8 @@ export class FuzzWorld {
 }
 
 /** Those that a decision is made of; leases and events come by the dozen, and to die at them proves little. */
-const isRealWrite = ({ method, path }: TransportRequest): boolean => method !== 'GET' && !/\/(leases|events)(\/|$)/.test(path);
+const isRealWrite = ({ info }: TransportRequest): boolean =>
+  !isRead(info) && info.type === 'resource' && info.resource !== 'leases' && info.resource !== 'events';
 
 /** In worlds in which it is chosen where programs die. */
 const restartMs = 1_000;

@@ -1,11 +1,11 @@
 /** Does what a script says: as kubectl would where a person does it, else to the machines and backends themselves. */
 import type { Node, PersistentVolume, Pod } from '../../api/generated/types.ts';
-import { apiVersionOf, type Kind } from '../../api/kind.ts';
 import { kindByName } from '../../api/kinds/index.ts';
 import { nodeKind } from '../../api/kinds/core/node.ts';
 import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts';
 import { podKind } from '../../api/kinds/pod/pod.ts';
 import type { KubeObject } from '../../api/object.ts';
+import { type RequestInfo, resourceRequestInfo } from '../../api/request-info.ts';
 import { ApiError } from '../../api/status.ts';
 import { hasEnded } from '../../storage/volumes/pods.ts';
 import type { Result } from '../../client/client.ts';
@@ -57,14 +57,13 @@ export class ScriptRunner {
   async apply(object: KubeObject): Promise<Error | undefined> {
     const kind = kindByName(object.apiVersion, object.kind);
     if (kind === undefined) return new Error(`there is no kind ${object.kind}`);
-    const { namespace, name } = object.metadata;
+    const { namespace = 'default', name } = object.metadata;
     const query = new URLSearchParams({ fieldValidation: 'Strict' });
-    const send = (method: 'POST' | 'PATCH', path: string, contentType: string) =>
-      this.#cluster.transport.send({ method, path, query, body: { contentType, object } });
-    const made = await send('POST', collection(kind, namespace), 'application/json');
+    const send = (info: RequestInfo, contentType: string) => this.#cluster.transport.send({ info, query, body: { contentType, object } });
+    const made = await send(resourceRequestInfo('create', kind, { namespace }), 'application/json');
     const exists = made.type === 'failed' && made.error.reason === 'AlreadyExists' && name !== undefined;
     if (!exists) return problemOf(made);
-    return problemOf(await send('PATCH', `${collection(kind, namespace)}/${name}`, 'application/merge-patch+json'));
+    return problemOf(await send(resourceRequestInfo('patch', kind, { namespace, name }), 'application/merge-patch+json'));
   }
 
   #do(step: ScriptStep): Promise<Error | undefined> {
@@ -274,8 +273,3 @@ const refOf = ({ namespace, name }: Pick<Reference, 'namespace' | 'name'>) => (n
 const errorOf = (result: Result<unknown>): Error | undefined => (result.ok ? undefined : result.error);
 
 const problemOf = (answer: Answer): Error | undefined => (answer.type === 'failed' || answer.type === 'unreachable' ? answer.error : undefined);
-
-function collection(kind: Kind, namespace: string | undefined): string {
-  const root = kind.group === '' ? `/api/${kind.version}` : `/apis/${apiVersionOf(kind)}`;
-  return kind.namespaced ? `${root}/namespaces/${namespace ?? 'default'}/${kind.plural}` : `${root}/${kind.plural}`;
-}

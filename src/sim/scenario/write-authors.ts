@@ -1,5 +1,6 @@
 /** Who wrote what: objects do not say it, so it is noted when somebody asks the server. */
 import type { KubeObject } from '../../api/object.ts';
+import { isRead, type RequestInfo } from '../../api/request-info.ts';
 import type { Answer, Transport } from '../../client/transport.ts';
 
 /** How people call those who have long names. */
@@ -24,8 +25,8 @@ export class WriteAuthors {
     return {
       watch: (request, sink) => transport.watch(request, sink),
       send: async (request) => {
-        if (request.method === 'GET') return transport.send(request);
-        this.#byPath.set(objectPath(request.path), actor);
+        if (isRead(request.info)) return transport.send(request);
+        this.#byPath.set(objectPath(request.info), actor);
         const answer = await transport.send(request);
         this.#note(actor, answer);
         return answer;
@@ -58,8 +59,9 @@ export class WriteAuthors {
   }
 }
 
-/** '/api/v1/namespaces/default/pods/web/status' → 'namespaces/default/pods/web' */
-function objectPath(path: string): string {
-  const parts = path.split('/').slice(path.startsWith('/apis/') ? 4 : 3);
-  return (parts[0] === 'namespaces' && parts.length > 2 ? parts.slice(0, 4) : parts.slice(0, 2)).join('/');
+/** 'namespaces/default/pods/web' */
+function objectPath(info: RequestInfo): string {
+  if (info.type === 'path') return info.path;
+  const { resource, namespace, name } = info;
+  return namespace === '' || resource === 'namespaces' ? `${resource}/${name}` : `namespaces/${namespace}/${resource}/${name}`;
 }

@@ -60,7 +60,7 @@ export class SimulatedNetwork {
   async #send(server: Transport, request: TransportRequest): Promise<Answer> {
     await this.#world.sleep(this.delay());
     if (this.#random.chance(this.#faults.lostBefore)) return lost('the request was lost');
-    if (request.method === 'PUT' && this.#happens(this.#faults.conflict)) return conflict;
+    if (request.info.verb === 'update' && this.#happens(this.#faults.conflict)) return conflict;
     const answer = await server.send(request);
     await this.#world.sleep(this.delay());
     return this.#random.chance(this.#faults.lostAfter) ? lost('the answer was lost') : answer;

@@ -17,7 +17,7 @@ test('a stream keeps its order, whenever its process stands still and goes on', 
       const process = new SimulatedProcess(world, 'p');
       const heard: string[] = [];
       const events: StreamSink['events'] = (batch) => heard.push(...batch.map(({ object }) => object.metadata.name ?? ''));
-      process.transport(server).watch({ method: 'GET', path: '/', query: new URLSearchParams() }, { events, end: () => undefined });
+      process.transport(server).watch({ info: { type: 'path', verb: 'get', path: '/' }, query: new URLSearchParams() }, { events, end: () => undefined });
       const tell = (name: string) => sinks[0]?.events([{ type: 'ADDED', object: { apiVersion: 'v1', kind: 'Node', metadata: { name } } }]);
       tell('1');
       process.pause();

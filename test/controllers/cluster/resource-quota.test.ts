@@ -13,6 +13,7 @@ import { serviceAccountKind } from '../../../src/api/kinds/core/service-account.
 import { podKind } from '../../../src/api/kinds/pod/pod.ts';
 import { addQuantities, compareQuantities, formatQuantity, type Quantity } from '../../../src/api/quantity.ts';
 import { zero } from '../../../src/api/quota/usage.ts';
+import { isRead } from '../../../src/api/request-info.ts';
 import { createClient, type Draft, type Result } from '../../../src/client/client.ts';
 import { Informers } from '../../../src/client/informers/informers.ts';
 import { type ControllerLoop, type LoopOptions, runController } from '../../../src/client/controller/loop.ts';
@@ -50,7 +51,7 @@ class Listening {
   constructor(transport: Transport) {
     this.transport = {
       send: (request) => {
-        if (request.method === 'GET' && request.query.has('limit')) this.lists++;
+        if (isRead(request.info) && request.query.has('limit')) this.lists++;
         return transport.send(request);
       },
       watch: (request, sink) => transport.watch(request, sink),

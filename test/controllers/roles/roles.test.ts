@@ -7,8 +7,9 @@ import {
   controllerRoles,
   controllerAuthorizer,
 } from '../../../src/cluster/access/controller-roles.ts';
+import type { RequestInfo } from '../../../src/api/request-info.ts';
 import type { User } from '../../../src/apiserver/api.ts';
-import type { RequestInfo, Authorizer } from '../../../src/apiserver/authorization/authorizer.ts';
+import type { Authorizer } from '../../../src/apiserver/authorization/authorizer.ts';
 import { grantsFor, grantsOf, type StaticRule } from '../../../src/apiserver/authorization/static-roles.ts';
 import { allowOthers } from '../../../src/sim/cluster/access.ts';
 import { simulate } from '../../../src/sim/world/world.ts';

@@ -4,6 +4,7 @@ import { persistentVolumeClaimKind } from '../../../src/api/kinds/core/persisten
 import { priorityClassKind } from '../../../src/api/kinds/scheduling/priority-class.ts';
 import { storageClassKind } from '../../../src/api/kinds/storage/storage-class.ts';
 import { podKind } from '../../../src/api/kinds/pod/pod.ts';
+import { requestPath } from '../../../src/api/request-info.ts';
 import type { SimulatedCluster } from '../../../src/sim/cluster/simulated-cluster.ts';
 
 type Scenario = (cluster: SimulatedCluster) => Promise<void>;
@@ -58,7 +59,7 @@ export const unheard: Scenario = async (cluster) => {
       watch: (request, sink) => server.watch(request, sink),
       send: async (request) => {
         const answer = await server.send(request);
-        return request.path.endsWith('/binding') ? { type: 'unreachable', error: new Error('lost') } : answer;
+        return requestPath(request.info).endsWith('/binding') ? { type: 'unreachable', error: new Error('lost') } : answer;
       },
     }),
   });

@@ -1,6 +1,7 @@
 /** The attach/detach controllers, running, on the real registry, in simulated time: nodes that mount, die and go. */
 import { expect, test } from 'vitest';
 import { nodeKind } from '../../../src/api/kinds/core/node.ts';
+import { isRead } from '../../../src/api/request-info.ts';
 import type { Transport } from '../../../src/client/transport.ts';
 import { simulate } from '../../../src/sim/world/world.ts';
 import { Cluster, managed, runAttachDetach } from './cluster.ts';
@@ -111,7 +112,7 @@ test('many detaches keep no attach waiting', () =>
     async (world) => {
       const cluster = await Cluster.start(world);
       const { transport } = cluster;
-      const slow: Transport = { ...transport, send: async (request) => (request.method === 'GET' || (await world.sleep(2000)), transport.send(request)) };
+      const slow: Transport = { ...transport, send: async (request) => (isRead(request.info) || (await world.sleep(2000)), transport.send(request)) };
       runAttachDetach(slow, world);
       const names = Array.from({ length: 64 }, (_, i) => `v${i}`);
       for (const name of [...names, 'late']) await cluster.volume(name);

@@ -96,7 +96,7 @@ test('an attachment that the server will not have is told to the pod', () =>
     const cluster = await Cluster.start(world);
     const { transport } = cluster;
     const error = new ApiError(403, 'Forbidden', 'volumeattachments is forbidden: not today');
-    const isRefused = ({ method, path }: TransportRequest) => method === 'POST' && path.includes('volumeattachments');
+    const isRefused = ({ info }: TransportRequest) => info.type === 'resource' && info.verb === 'create' && info.resource === 'volumeattachments';
     runAttachDetach({ ...transport, send: async (request) => (isRefused(request) ? { type: 'failed', error } : transport.send(request)) }, world);
     await cluster.node('n1');
     await cluster.volume('vol');

@@ -1,11 +1,12 @@
 import { invalid } from '../../../api/field-error.ts';
 import type { CertificateSigningRequest } from '../../../api/generated/types.ts';
 import { signers } from '../../../api/kinds/certificates/signer-name.ts';
+import type { RequestInfo } from '../../../api/request-info.ts';
 import { statusErrors } from '../../../api/status.ts';
 import { semanticallyEqual } from '../../../api/validation/equality.ts';
 import { parseCertificateRequest } from '../../../api/x509/certificate-request.ts';
 import type { User } from '../../api.ts';
-import type { RequestInfo, Authorizer } from '../../authorization/authorizer.ts';
+import type { Authorizer } from '../../authorization/authorizer.ts';
 import { signatureProblem } from '../../certificates/csr-signature.ts';
 import { superusers } from '../../user.ts';
 import { type AdmissionPlugin, type AdmissionRequest, isResource, type Operation } from '../chain.ts';

@@ -1,10 +1,11 @@
 import type { ClusterRole, PolicyRule, Role, RoleBinding } from '../../../api/generated/types.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import { rbacGroup } from '../../../api/kinds/rbac/policy-rules.ts';
+import type { RequestInfo } from '../../../api/request-info.ts';
 import { statusErrors } from '../../../api/status.ts';
 import { semanticallyEqual } from '../../../api/validation/equality.ts';
 import type { User } from '../../api.ts';
-import type { RequestInfo, Authorizer } from '../../authorization/authorizer.ts';
+import type { Authorizer } from '../../authorization/authorizer.ts';
 import { aggregate, type RbacAuthorizer } from '../../authorization/rbac/authorizer.ts';
 import { describeRules, goList, missingRules } from '../../authorization/rbac/rule.ts';
 import { rule, urls } from '../../authorization/rbac/rule-text.ts';

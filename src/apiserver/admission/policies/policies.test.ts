@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { parseRequestInfo } from '../../../api/request-info.ts';
 import { type ApiUnderTest, onApi } from '../../../../test/apiserver/api-under-test.ts';
 import type { Authorizer } from '../../authorization/authorizer.ts';
 
@@ -266,8 +267,7 @@ describe('parameters', () => {
   const paramKind = { apiVersion: 'v1', kind: 'Secret' };
   const post = (api: ApiUnderTest, path: string, object: object) =>
     api.api.handle({
-      method: 'POST',
-      path,
+      info: parseRequestInfo('POST', path, new URLSearchParams()),
       query: new URLSearchParams(),
       user: jane,
       userAgent: 'test',

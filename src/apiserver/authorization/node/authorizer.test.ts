@@ -1,7 +1,8 @@
 /** What nodes may do, after plugin/pkg/auth/authorizer/node of v1.36.4. */
 import { describe, expect, test } from 'vitest';
 import type { PersistentVolume, Pod } from '../../../api/generated/types.ts';
-import type { RequestInfo, Authorizer } from '../authorizer.ts';
+import type { RequestInfo } from '../../../api/request-info.ts';
+import type { Authorizer } from '../authorizer.ts';
 import { nodeUser } from '../../user.ts';
 import { nodeAuthorizer } from './authorizer.ts';
 import { NodeGraph } from './graph.ts';
@@ -55,9 +56,9 @@ const asked = (verb: string, what: string, at = '', fieldSelector?: string): Req
   const [namespace = '', name = ''] = at.includes('/') ? at.split('/') : ['', at];
   return { type: 'resource', verb, group, version: 'v1', resource, subresource, namespace, name, ...(fieldSelector === undefined ? {} : { fieldSelector }) };
 };
-const nobody: Authorizer = { authorize: () => ({ allowed: false, reason: '' }) };
-const nodes = nodeAuthorizer({ current: async () => relations }, nobody);
-const may = (attributes: RequestInfo, node = 'n1') => nodes.authorize(nodeUser(node), attributes);
+const denyAll: Authorizer = { authorize: () => ({ allowed: false, reason: '' }) };
+const nodes = nodeAuthorizer({ current: async () => relations }, denyAll);
+const may = (info: RequestInfo, node = 'n1') => nodes.authorize(nodeUser(node), info);
 
 test.each<[string, RequestInfo]>([
   ['read itself', asked('get', '/nodes', 'n1')],
@@ -89,7 +90,7 @@ test.each<[string, RequestInfo]>([
   ['tell events', asked('create', '/events', 'ns/')],
   ['see services', asked('watch', '/services')],
   ['ask for certificates', asked('create', 'certificates.k8s.io/certificatesigningrequests')],
-])('a node may %s', async (_, attributes) => expect(await may(attributes)).toEqual({ allowed: true }));
+])('a node may %s', async (_, info) => expect(await may(info)).toEqual({ allowed: true }));
 
 const unrelated = "no relationship found between node 'n1' and this object";
 
@@ -129,7 +130,7 @@ test.each<[string, RequestInfo, string]>([
   ['approve certificates', asked('update', 'certificates.k8s.io/certificatesigningrequests/approval', 'x'), ''],
   ['give roles', asked('create', 'rbac.authorization.k8s.io/clusterrolebindings'), ''],
   ['act as others', asked('impersonate', '/users', 'admin'), ''],
-])('a node may not %s', async (_, attributes, reason) => expect(await may(attributes)).toEqual({ allowed: false, reason }));
+])('a node may not %s', async (_, info, reason) => expect(await may(info)).toEqual({ allowed: false, reason }));
 
 describe('others', () => {
   const all: Authorizer = { authorize: () => ({ allowed: true, reason: 'RBAC' }) };

@@ -1,8 +1,9 @@
 /** What nodes may do, after Kubernetes' Node authorizer (v1.36: plugin/pkg/auth/authorizer/node). What they may write is confined further by admission: node-restriction. */
+import type { RequestInfo } from '../../../api/request-info.ts';
 import { parseFieldSelector, requiredValue } from '../../../api/selectors/field-selector.ts';
 import { SelectorError } from '../../../api/selectors/label-selector.ts';
 import type { User } from '../../api.ts';
-import type { RequestInfo, Authorizer, AuthorizationDecision } from '../authorizer.ts';
+import type { AuthorizationDecision, Authorizer } from '../authorizer.ts';
 import { ruleAllows } from '../rbac/rule.ts';
 import { systemRoles } from '../rbac/system-roles.ts';
 import { nodeOf } from '../../user.ts';
@@ -127,24 +128,24 @@ function evaluate(asked: Asked, node: string): Verdict {
   return roleRules.some((one) => ruleAllows(one, asked)) ? allowed : no('');
 }
 
-/** Nodes may do what concerns themselves and their pods. What they may beyond that, and what everybody else may, `others` decide. */
+/** Decides for nodes: requests about themselves and their pods. `others` decide everything else. */
 export function nodeAuthorizer(relations: Pick<PopulatedGraph, 'current'>, others: Authorizer): Authorizer {
-  const withOthers = async (user: User, attributes: RequestInfo, reason: string): Promise<AuthorizationDecision> => {
-    const decision = await others.authorize(user, attributes);
+  const withOthers = async (user: User, info: RequestInfo, reason: string): Promise<AuthorizationDecision> => {
+    const decision = await others.authorize(user, info);
     return decision.allowed || reason === '' ? decision : { allowed: false, reason: decision.reason === '' ? reason : `${reason}\n${decision.reason}` };
   };
   return {
-    authorize(user, attributes) {
+    authorize(user, info) {
       const node = nodeOf(user);
-      if (node === undefined || attributes.type === 'path') return others.authorize(user, attributes);
-      if (node === '') return withOthers(user, attributes, `unknown node for user ${JSON.stringify(user.name)}`);
-      const verdict = evaluate(attributes, node);
+      if (node === undefined || info.type === 'path') return others.authorize(user, info);
+      if (node === '') return withOthers(user, info, `unknown node for user ${JSON.stringify(user.name)}`);
+      const verdict = evaluate(info, node);
       if ('concerning' in verdict) {
         return decideBy(relations, node, verdict.concerning).then((concerned) =>
-          concerned ? allowed : withOthers(user, attributes, `no relationship found between node '${node}' and this object`),
+          concerned ? allowed : withOthers(user, info, `no relationship found between node '${node}' and this object`),
         );
       }
-      return verdict.allowed ? allowed : withOthers(user, attributes, verdict.reason);
+      return verdict.allowed ? allowed : withOthers(user, info, verdict.reason);
     },
   };
 }

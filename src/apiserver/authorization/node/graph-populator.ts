@@ -7,18 +7,18 @@ const PODS = '/registry/pods/';
 const VOLUMES = '/registry/persistentvolumes/';
 const ATTACHMENTS = '/registry/storage.k8s.io/volumeattachments/';
 
-/** Read at once; then others have their turn. */
+/** Objects read in one turn of the event loop. */
 const PAGE = 500;
 
 export interface PopulatedGraph {
-  /** As the store has it. The first question waits until everything was read. */
+  /** The first call waits until everything was read. */
   current(): NodeGraph | Promise<NodeGraph>;
   stop(): void;
 }
 
 /**
- * What concerns which node, read from a store and kept up with every change of it. Nothing is read before somebody asks: a cluster whose
- * nodes are all in the server's process never does.
+ * Populates the graph from a store and applies every change. Nothing is read before the first call: a cluster whose nodes all run in the
+ * server's process needs no graph.
  */
 export function populateGraph(store: Store, { timers }: Pick<World, 'timers'>): PopulatedGraph {
   const stops: (() => void)[] = [];
@@ -41,7 +41,7 @@ export function populateGraph(store: Store, { timers }: Pick<World, 'timers'>): 
   return {
     current() {
       state ??= load().catch((error: unknown) => {
-        // Whoever asks next tries again.
+        // The next call tries again.
         state = undefined;
         for (const stop of stops.splice(0)) stop();
         throw error;
@@ -71,7 +71,7 @@ const bytesOf = ({ value }: Entry): Buffer => Buffer.from(value.buffer, value.by
 const objectOf = (entry: Entry): unknown => JSON.parse(bytesOf(entry).toString());
 
 /**
- * Most changes of pods are of their status, which concerns nobody here: a pod that is known is looked at again only if it may have got
+ * Most changes of pods are of their status, which has no references: a known pod is parsed again only if it may have got
  * ephemeral containers, and one without a node not at all.
  */
 function podsInto(relations: NodeGraph): ApplyChange {

@@ -90,7 +90,7 @@ describe('relations of a store', () => {
   const timers = { soon: (task: () => void) => queueMicrotask(task), after: () => () => undefined };
   const related = async (followed: ReturnType<typeof populateGraph>, object: GraphVertex) => (await followed.current()).hasPathTo('n1', object);
 
-  test('are read when somebody asks, and kept up from then on', async () => {
+  test('are read with the first query, and kept up from then on', async () => {
     const store = openMemoryStore();
     const write = (...writes: Parameters<typeof put>[]) => store.transact({ compares: [], writes: writes.map((one) => put(...one)) });
     const secret: GraphVertex = { kind: 'secrets', namespace: 'ns', name: 's' };

@@ -2,17 +2,17 @@ import type { PersistentVolume, Pod } from '../../../api/generated/types.ts';
 import { volumeReferences } from './volume-references.ts';
 import { podReferences, type Reference } from './pod-references.ts';
 
-/** What a node may have to do with because of its pods; pods and attachments, because they are its own. */
+/** Kinds that a node may reach through its pods, and its pods and attachments themselves. */
 export type GraphVertexKind = Reference['kind'] | 'pods' | 'persistentvolumes' | 'volumeattachments';
 
 export interface GraphVertex {
   readonly kind: GraphVertexKind;
-  /** '' for what is in none. */
+  /** '' for cluster-scoped kinds. */
   readonly namespace: string;
   readonly name: string;
 }
 
-/** How often each node is referred to by way of its pods. */
+/** References of each node's pods. */
 type NodeCounts = Map<string, number>;
 
 interface PodVertex {
@@ -28,20 +28,20 @@ interface VolumeVertex {
 const keyOf = ({ kind, namespace, name }: GraphVertex): string => `${kind} ${namespace}/${name}`;
 
 /**
- * Which objects concern which node: pods, what pods refer to, the volumes that claims of pods are bound to, and the secrets of
- * those. Kept up with each change; a question costs as much as the object has volumes, whatever the size of the cluster.
+ * The node authorizer's graph: from nodes to their pods, the objects that pods refer to, the PVs bound to their claims, and the secrets of
+ * those. A query costs as much as the object has volumes, whatever the size of the cluster. (v1.36.4: plugin/pkg/auth/authorizer/node/graph.go)
  *
- * Caveat: a mirror pod relates its node to nothing: a node makes them itself.
+ * Caveat: mirror pods add no references: a node creates them itself.
  */
 export class NodeGraph {
   readonly #pods = new Map<string, PodVertex>();
   readonly #nodesOf = new Map<string, NodeCounts>();
   readonly #volumes = new Map<string, VolumeVertex>();
-  /** The volumes that a secret is for. */
+  /** PVs by secret. */
   readonly #volumesOf = new Map<string, Set<string>>();
   readonly #attachments = new Map<string, string>();
 
-  /** A pod that has a node. Its references do not change but for those of ephemeral containers. */
+  /** A pod that has a node. Only ephemeral containers change its references. */
   putPod(pod: Pod): void {
     const { namespace = '', name = '' } = pod.metadata;
     this.removePod(namespace, name);

@@ -56,7 +56,7 @@ const bound: Readonly<Record<string, readonly Subject[]>> = {
   'system:kube-scheduler': [user('system:kube-scheduler')],
   'system:volume-scheduler': [user('system:kube-scheduler')],
   'system:service-account-issuer-discovery': [group('system:serviceaccounts')],
-  // For nobody: what a node may do depends on which node it is, which no role can say.
+  // Without subjects: the node authorizer decides by node, which no role can do.
   'system:node': [],
 };
 
@@ -69,7 +69,7 @@ const ownRoles = { [selfNodeServer]: [rule('create', 'certificates.k8s.io', 'cer
 
 /**
  * How machines come to be nodes, as kubeadm has it: who holds a bootstrap credential may ask for a node's certificate and gets it,
- * and a node gets a new one for itself. Kubernetes' own policy has the roles, and leaves binding them to whoever sets up the cluster.
+ * and a node gets a new one for itself. Kubernetes' own policy has the roles, and leaves binding them to the installer (kubeadm).
  * That nodes get certificates for their endpoints without an administrator, and the server may ask those, is ours.
  */
 const bootstrapping: readonly (readonly [binding: string, role: string, to: Subject])[] = [

@@ -24,7 +24,7 @@ export async function followRbac(store: Store): Promise<FollowedRbac> {
           else if (previous !== undefined) authorizer.remove(objectOf(previous));
         }
       },
-      // Only a store that is closed ends a watch that began at its newest revision: nobody is authorised after that.
+      // Only a store that is closed ends a watch that began at its newest revision: no request is authorised after that.
       end: () => {},
     },
   );

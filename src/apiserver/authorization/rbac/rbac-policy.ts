@@ -25,7 +25,7 @@ interface IndexedBinding {
   readonly position: number;
 }
 
-/** The bindings of one namespace, or of the cluster: by whom they are for, so that nobody has to look through all of them. */
+/** The bindings of one namespace, or of the cluster, by subject. */
 type BySubject = Map<string, Map<string, IndexedBinding>>;
 
 /**

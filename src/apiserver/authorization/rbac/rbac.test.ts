@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ClusterRole, ClusterRoleBinding, PolicyRule, RoleBinding, Subject } from '../../../api/generated/types.ts';
 import { rbacGroup } from '../../../api/kinds/rbac/policy-rules.ts';
-import type { RequestInfo } from '../authorizer.ts';
+import type { RequestInfo } from '../../../api/request-info.ts';
 import { RbacAuthorizer } from './authorizer.ts';
 import { describeRules, missingRules, ruleAllows } from './rule.ts';
 
@@ -110,7 +110,7 @@ describe('roles in a cluster', () => {
     expect(answers).toEqual([false, true, false, false]);
   });
 
-  test('whoever has a name that looks like several is none of those', () => {
+  test('a user whose name looks like several users is none of those', () => {
     const rbac = new RbacAuthorizer();
     rbac.put(role('reader', pods));
     rbac.put(bound('reader', [{ kind: 'Group', name: 'ops' }]));

@@ -22,7 +22,7 @@ const binding = (subjects: Subject[], to = 'r'): ClusterRoleBinding => ({
 });
 
 describe('a default role that is there', () => {
-  test('gets what is missing, permission by permission, and keeps what somebody added', () => {
+  test('gets what is missing, permission by permission, and keeps what was added', () => {
     expect(reconcileRole(role([get('pods', 'nodes')]), role([get('pods', 'secrets')]))).toEqual({
       type: 'update',
       object: role([get('pods', 'nodes'), get('secrets')]),
@@ -35,7 +35,7 @@ describe('a default role that is there', () => {
     expect(reconcileRole(owned, role([get('pods')]))).toEqual({ type: 'leave' });
   });
 
-  test('keeps labels that somebody set otherwise', () => {
+  test('keeps labels that were set to other values', () => {
     const changed = role([], { metadata: { name: 'r', labels: { ours: 'no' } } });
     expect(reconcileRole(changed, role([]))).toMatchObject({
       type: 'update',

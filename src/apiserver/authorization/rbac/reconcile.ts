@@ -46,7 +46,7 @@ export function reconcileBinding<T extends RoleBinding | ClusterRoleBinding>(exi
 
 const isProtected = ({ annotations }: ObjectMeta): boolean => annotations?.[autoUpdate] === 'false';
 
-/** What somebody set to another value stays so. */
+/** Values that were set to something else stay. */
 const mergedMetadata = (existing: ObjectMeta, expected: ObjectMeta): ObjectMeta => ({
   ...existing,
   labels: { ...expected.labels, ...existing.labels },

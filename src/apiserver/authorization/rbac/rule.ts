@@ -1,22 +1,19 @@
 import type { PolicyRule } from '../../../api/generated/types.ts';
-import type { RequestInfo } from '../authorizer.ts';
+import type { RequestInfo, ResourceRequestInfo } from '../../../api/request-info.ts';
 
 const ALL = '*';
 
-/** Whether a rule allows what somebody wants to do. */
 export function ruleAllows(rule: PolicyRule, wanted: RequestInfo): boolean {
   if (!hasOrAll(rule.verbs, wanted.verb)) return false;
   if (wanted.type === 'path') return (rule.nonResourceURLs ?? []).some((url) => pathMatches(url, wanted.path));
   return hasOrAll(rule.apiGroups, wanted.group) && resourceMatches(rule.resources ?? [], wanted) && nameMatches(rule.resourceNames, wanted.name);
 }
 
-type ResourceAttributes = Extract<RequestInfo, { type: 'resource' }>;
-
 const hasOrAll = (allowed: readonly string[] | null | undefined, wanted: string): boolean =>
   allowed !== undefined && allowed !== null && (allowed.includes(ALL) || allowed.includes(wanted));
 
 /** 'pods', 'pods/log', a part of whatever it is part of (any resource's scale), or all there is. */
-function resourceMatches(resources: readonly string[], { resource, subresource }: ResourceAttributes): boolean {
+function resourceMatches(resources: readonly string[], { resource, subresource }: ResourceRequestInfo): boolean {
   if (subresource === '') return resources.includes(ALL) || resources.includes(resource);
   return resources.includes(ALL) || resources.includes(`${resource}/${subresource}`) || resources.includes(`${ALL}/${subresource}`);
 }
@@ -45,7 +42,7 @@ export function missingRules(owned: readonly PolicyRule[], wanted: readonly Poli
   });
 }
 
-/** As much of it as somebody reads. */
+/** For messages. */
 function shortened({ verbs, ...targets }: PolicyRule): PolicyRule {
   const few = (values: readonly string[]): string[] => (values.length > 10 ? [...values.slice(0, 10), '...'] : [...values]);
   return { ...Object.fromEntries(Object.entries(targets).map(([key, values]) => [key, few(values as readonly string[])])), verbs: few(verbs ?? []) };

@@ -3,7 +3,7 @@ import { events, read, readWrite, rule, urls } from './rule-text.ts';
 
 const recordEvents = rule('create patch update', events, 'events');
 
-/** Kubernetes' roles for the parts of a cluster and for what everybody may ask (v1.36). */
+/** Kubernetes' roles for the components of a cluster and for all users (v1.36). */
 export const systemRoles: Readonly<Record<string, readonly PolicyRule[]>> = {
   'system:auth-delegator': [rule('create', 'authentication.k8s.io', 'tokenreviews'), rule('create', 'authorization.k8s.io', 'subjectaccessreviews')],
   'system:basic-user': [

@@ -1,4 +1,5 @@
 import { type FieldError, invalid, required } from '../../../api/field-error.ts';
+import type { RequestInfo } from '../../../api/request-info.ts';
 import type {
   FieldSelectorAttributes,
   LocalSubjectAccessReview,
@@ -10,7 +11,7 @@ import type {
 } from '../../../api/generated/types.ts';
 import { formatFieldSelector } from '../../../api/selectors/field-selector.ts';
 import type { User } from '../../api.ts';
-import type { RequestInfo, Authorizer } from '../../authorization/authorizer.ts';
+import type { Authorizer } from '../../authorization/authorizer.ts';
 
 type Spec = Pick<SubjectAccessReviewSpec, 'resourceAttributes' | 'nonResourceAttributes'>;
 

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { ApiRequest, User } from '../../api.ts';
+import { parseRequestInfo } from '../../../api/request-info.ts';
+import { onApi } from '../../../../test/apiserver/api-under-test.ts';
+import type { ApiRequest, ApiResponse, User } from '../../api.ts';
 import type { Authorizer } from '../../authorization/authorizer.ts';
 import { nodeUser } from '../../user.ts';
+import type { CreateOnlyResource } from '../dispatch.ts';
 import { createReviews } from './reviews.ts';
 
 const jane: User = { name: 'jane', uid: '7', groups: ['ops'], extra: { scopes: ['a'] } };
@@ -22,17 +25,22 @@ const reviews = createReviews({
   world: { clock: { now: () => 0 } },
 });
 
-const request = (path: string, body: object, method: ApiRequest['method'] = 'POST', user: User = jane): ApiRequest => ({
-  method,
-  path,
+const request = (path: string, body: object, user: User = jane): ApiRequest => ({
+  info: parseRequestInfo('POST', path, new URLSearchParams()),
   query: new URLSearchParams(),
   user,
   userAgent: '',
   body: { type: 'object', contentType: 'application/json', object: body },
 });
+const create = async (resources: readonly CreateOnlyResource[], asked: ApiRequest): Promise<ApiResponse> => {
+  const { info } = asked;
+  const resource = resources.find(({ kind }) => info.type === 'resource' && kind.group === info.group && kind.plural === info.resource);
+  if (info.type !== 'resource' || resource === undefined) throw new Error('no review');
+  return resource.create(asked, { namespace: info.namespace, warnings: new Set() });
+};
 const ask = async (path: string, body: object): Promise<unknown> => {
-  const response = await reviews(request(path, body));
-  if (response?.type !== 'plain') throw new Error('no review');
+  const response = await create(reviews, request(path, body));
+  if (response.type !== 'plain') throw new Error('no review');
   expect(response.code).toBe(201);
   return response.object;
 };
@@ -71,7 +79,7 @@ describe('reviews', () => {
 
   test('the rules of a node are not all that it may', async () => {
     const path = `${authorization}/selfsubjectrulesreviews`;
-    const response = await reviews(request(path, { spec: { namespace: 'hers' } }, 'POST', nodeUser('n1')));
+    const response = await create(reviews, request(path, { spec: { namespace: 'hers' } }, nodeUser('n1')));
     expect(response).toMatchObject({
       object: { status: { incomplete: true, evaluationError: '[node authorizer does not support user rule resolution, a, b]' } },
     });
@@ -93,7 +101,7 @@ describe('reviews', () => {
       world: { clock: { now: () => 0 } },
     });
     const resourceAttributes = { verb: 'list', resource: 'pods', ...(fieldSelector === undefined ? {} : { fieldSelector }) };
-    await asking(request(`${authorization}/selfsubjectaccessreviews`, { spec: { resourceAttributes } }));
+    await create(asking, request(`${authorization}/selfsubjectaccessreviews`, { spec: { resourceAttributes } }));
     expect(seen).toEqual([expected]);
   });
 
@@ -129,10 +137,18 @@ describe('reviews', () => {
     await expect(ask(path, body)).rejects.toMatchObject({ message: expect.stringContaining(message) as string });
   });
 
-  test('are created only, each where it belongs', async () => {
-    await expect(reviews(request(`${authorization}/subjectaccessreviews`, {}, 'GET'))).rejects.toMatchObject({ code: 405 });
-    expect(reviews(request(`${authorization}/localsubjectaccessreviews`, {}))).toBeUndefined();
-    expect(reviews(request(`${authorization}/namespaces/hers/subjectaccessreviews`, {}))).toBeUndefined();
-    expect(reviews(request('/api/v1/pods', {}))).toBeUndefined();
-  });
+  test(
+    'are created only, each where it belongs',
+    onApi(
+      async (api) => {
+        expect(await api.send('GET', `${authorization}/subjectaccessreviews`)).toMatchObject({ code: 405 });
+        expect(await api.create(`${authorization}/localsubjectaccessreviews`, {})).toMatchObject({ code: 404 });
+        expect(await api.create(`${authorization}/namespaces/hers/subjectaccessreviews`, {})).toMatchObject({ code: 404 });
+        expect(await api.create(`${authorization}/subjectaccessreviews/x`, {})).toMatchObject({ code: 404 });
+        expect(await api.create(`${authentication}/selfsubjectreviews`, {})).toMatchObject({ code: 201 });
+      },
+      1,
+      { access: { authorizer, rbac: { rulesFor: () => ({ rules, errors: [] }), resolve: () => ({ found: false, error: '' }) } } },
+    ),
+  );
 });

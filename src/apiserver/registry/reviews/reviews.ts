@@ -28,6 +28,7 @@ import type { TokenIssuer } from '../../authentication/token-issuer.ts';
 import { authenticated, nodeOf } from '../../user.ts';
 import { timestamp } from '../../objects/metadata.ts';
 import { parseWriteOptions } from '../../objects/options.ts';
+import type { CreateContext, CreateOnlyResource } from '../dispatch.ts';
 import { bodyType, decodeBody } from '../registry.ts';
 import { accessErrors, accessStatus, localAccessErrors, selfAccessErrors, subjectOf } from './access.ts';
 
@@ -44,17 +45,12 @@ interface ReviewRequest {
   readonly namespace: string;
 }
 
-/** @returns the response; undefined: the request is not for a review. */
-export type Reviews = (request: ApiRequest) => Promise<ApiResponse> | undefined;
+type ReviewHandler<T extends KubeObject> = (question: T, request: ReviewRequest) => Promise<T>;
 
-type ReviewHandler<T extends KubeObject> = (question: T, asked: ReviewRequest) => Promise<T>;
-
-const pathPattern = /^\/apis\/(auth[a-z]+\.k8s\.io)\/v1(?:\/namespaces\/([^/]+))?\/([a-z]+)\/?$/;
-
-export function createReviews(options: ReviewOptions): Reviews {
-  const answers = new Map<string, (request: ApiRequest, namespace: string) => Promise<ApiResponse>>();
+export function createReviews(options: ReviewOptions): readonly CreateOnlyResource[] {
+  const reviews: CreateOnlyResource[] = [];
   const serve = <T extends KubeObject>(kind: ReviewKind, answer: ReviewHandler<T>): void => {
-    answers.set(`${kind.group}/${kind.plural}`, (request, namespace) => respond(kind, answer, { request, namespace }));
+    reviews.push({ kind, create: (request, context) => respond(kind, answer, { ...context, request }) });
   };
   serve<SelfSubjectReview>(reviewKinds.selfSubject, async (_, { user }) => ({
     ...typeOf(reviewKinds.selfSubject),
@@ -85,22 +81,15 @@ export function createReviews(options: ReviewOptions): Reviews {
     const status = { ...rulesStatus(rules, [...beyond, ...errors]), incomplete: beyond.length > 0 };
     return { ...typeOf(reviewKinds.selfRules), metadata: {}, spec: {}, status };
   });
-  return (request) => {
-    if (!request.path.startsWith('/apis/auth')) return undefined;
-    const [, group = '', namespace = '', plural = ''] = pathPattern.exec(request.path) ?? [];
-    const namespaced = plural === reviewKinds.localAccess.plural;
-    return namespaced === (namespace !== '') ? answers.get(`${group}/${plural}`)?.(request, namespace) : undefined;
-  };
+  return reviews;
 }
 
 async function respond<T extends KubeObject>(
   kind: ReviewKind,
   answer: ReviewHandler<T>,
-  { request, namespace }: { readonly request: ApiRequest; readonly namespace: string },
+  { request, namespace, warnings }: CreateContext & { readonly request: ApiRequest },
 ): Promise<ApiResponse> {
-  if (request.method !== 'POST') throw statusErrors.methodNotAllowedHere();
   const { fieldValidation } = parseWriteOptions(request.query, 'CreateOptions');
-  const warnings = new Set<string>();
   const question = decodeBody(request.body, bodyType<T>(kind.group, kind.version, kind.kind), { fieldValidation, warnings });
   return { type: 'plain', code: 201, object: await answer(question, { user: request.user, namespace }), warnings: [...warnings] };
 }

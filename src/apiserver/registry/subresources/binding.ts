@@ -19,7 +19,7 @@ const bindingType = bodyType<Binding>('', 'v1', 'Binding');
 /** Assigns a pod to a node. Posted to the pod, or (the old way) to the namespace's bindings. */
 export async function bind(registry: Registry, call: Call): Promise<ApiResponse> {
   const { request, route, warnings } = call;
-  if (request.method !== 'POST') throw statusErrors.methodNotAllowedHere();
+  if (request.info.verb !== 'create') throw statusErrors.methodNotAllowedHere();
   const { dryRun, fieldValidation } = parseWriteOptions(request.query, 'CreateOptions');
   const read = (): Binding => {
     const binding = decodeBody(request.body, bindingType, { fieldValidation, warnings });

@@ -25,7 +25,7 @@ const evictionTypes = ['v1', 'v1beta1'].map((version) => bodyType<Eviction>('pol
  */
 export async function evict(registry: Registry, call: Call): Promise<ApiResponse> {
   const { request, route, warnings } = call;
-  if (request.method !== 'POST') throw statusErrors.methodNotAllowedHere();
+  if (request.info.verb !== 'create') throw statusErrors.methodNotAllowedHere();
   const { dryRun, fieldValidation } = parseWriteOptions(request.query, 'CreateOptions');
   const eviction = decodeAsAny(request.body, evictionTypes, { fieldValidation, warnings });
   adoptNamespace(eviction, route.resource.kind, route.namespace);

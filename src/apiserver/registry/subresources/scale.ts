@@ -21,12 +21,12 @@ const scaleType = bodyType<Scale>('autoscaling', 'v1', 'Scale');
 /** The /scale subresource: reads and writes the number of replicas and nothing else. */
 export async function scale(registry: Registry, call: Call, paths: ScalePaths<KubeObject>): Promise<ApiResponse> {
   const { request } = call;
-  switch (request.method) {
-    case 'GET':
+  switch (request.info.verb) {
+    case 'get':
       return respond(call, scaleOf(paths, (await currentOf(registry, call)).object));
-    case 'PUT':
+    case 'update':
       return rescale(registry, call, { paths, ...putScale(call) });
-    case 'PATCH': {
+    case 'patch': {
       if (isApply(call)) {
         const { options, make } = applicationOf(call);
         return rescale(registry, call, { paths, options, applies: true, desired: (current) => make(scaleApplyContextOf(registry), scaleType, current) });

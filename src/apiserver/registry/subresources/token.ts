@@ -20,7 +20,7 @@ const DEFAULT_SECONDS = 3_600;
 /** TokenRequest: a service account's token with the requested expiration and audiences. */
 export async function requestToken(registry: Registry, call: Call, issuer: Pick<TokenIssuer, 'issue'>): Promise<ApiResponse> {
   const { request, route, warnings } = call;
-  if (request.method !== 'POST') throw statusErrors.methodNotAllowedHere();
+  if (request.info.verb !== 'create') throw statusErrors.methodNotAllowedHere();
   const { fieldValidation } = parseWriteOptions(request.query, 'CreateOptions');
   const given = decodeBody(request.body, tokenType, { fieldValidation, warnings });
   await admit(registry, call, given);

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { type ApiUnderTest, onApi } from '../../../../test/apiserver/api-under-test.ts';
 import { allKinds } from '../../../api/kinds/index.ts';
+import { nodeKind } from '../../../api/kinds/core/node.ts';
+import { resourceRequestInfo } from '../../../api/request-info.ts';
 import { ApiError } from '../../../api/status.ts';
 import { simulate } from '../../../sim/world/world.ts';
 import { openMemoryStore } from '../../../store/memory/memory-store.ts';
@@ -160,8 +162,7 @@ describe('apply', () => {
       const api = createApi({ store, kinds: allKinds, world, access: { authorizer, rbac: authorizer } as never });
       const body = { type: 'object', contentType: type, object: { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } } } as const;
       const request = {
-        method: 'PATCH',
-        path: '/api/v1/nodes/n',
+        info: resourceRequestInfo('patch', nodeKind, { name: 'n' }),
         query: new URLSearchParams('fieldManager=me'),
         user: { name: 'u', groups: [] },
         userAgent: '',

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { ApiUnderTest, onApi } from '../../../../test/apiserver/api-under-test.ts';
 import { allKinds } from '../../../api/kinds/index.ts';
 import type { ConfigMap } from '../../../api/generated/types.ts';
+import { resourceRequestInfo } from '../../../api/request-info.ts';
 import { cloneObject } from '../../../api/schema/index.ts';
 import { orderedPlugins } from '../../admission/plugin-order.ts';
 import { defaultServiceNetwork } from '../../admission/plugins/service-allocation.ts';
@@ -10,13 +11,12 @@ import { KeyLocks } from '../../objects/locks.ts';
 import { ListCache } from '../../objects/list-cache.ts';
 import type { Registry } from '../registry.ts';
 import { Resources } from '../../objects/resources.ts';
-import { Router } from '../route.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
 
-function registryOf({ store, world }: ApiUnderTest): { registry: Registry; router: Router } {
+function registryOf({ store, world }: ApiUnderTest): Registry {
   const resources = new Resources(allKinds);
-  const registry = {
+  return {
     store,
     world,
     resources,
@@ -24,19 +24,23 @@ function registryOf({ store, world }: ApiUnderTest): { registry: Registry; route
     listCache: new ListCache(world),
     admission: orderedPlugins(resources, { store, world, network: defaultServiceNetwork, access: undefined }),
   };
-  return { registry, router: new Router(resources) };
 }
 
 /** Moves one unit from a map to another. */
-function transfer(router: Router, from: string, to: string): UpdateCall[] {
-  const request = { method: 'PUT', path: '', query: new URLSearchParams(), user: { name: 'x', groups: [] }, userAgent: '', body: { type: 'none' } } as const;
+function transfer({ resources }: Registry, from: string, to: string): UpdateCall[] {
+  const resource = resources.require('v1', 'configmaps');
+  const common = { query: new URLSearchParams(), user: { name: 'x', groups: [] }, userAgent: '', body: { type: 'none' } } as const;
   return (
     [
       [from, -1],
       [to, 1],
     ] as const
   ).map(([name, difference]) => ({
-    call: { request, route: router.route(`${maps}/${name}`), warnings: new Set() },
+    call: {
+      request: { ...common, info: resourceRequestInfo('update', resource.kind, { namespace: 'default', name }) },
+      route: { resource, namespace: 'default', name, subresource: '' },
+      warnings: new Set(),
+    },
     change: {
       part: 'object',
       options: { dryRun: false, fieldValidation: 'Strict', fieldManager: '' },
@@ -53,11 +57,11 @@ function transfer(router: Router, from: string, to: string): UpdateCall[] {
 test(
   'two objects change at one revision or not at all, however many do so at once',
   onApi(async (api) => {
-    const { registry, router } = registryOf(api);
+    const registry = registryOf(api);
     for (const name of ['a', 'b', 'c']) await api.create(maps, { metadata: { name }, data: { n: '10' } });
     const watched = await api.watch(maps, `resourceVersion=${api.store.revision()}`);
     const pairs = Array.from({ length: 20 }, (_, i): [string, string] => (i % 2 === 0 ? ['a', 'b'] : ['c', 'a']));
-    await Promise.all(pairs.map(([from, to]) => updateTogether(registry, transfer(router, from, to))));
+    await Promise.all(pairs.map(([from, to]) => updateTogether(registry, transfer(registry, from, to))));
     const { items } = (await api.send('GET', maps)).body;
     expect(items.map((item: ConfigMap) => item.data?.['n'])).toEqual(['10', '20', '0']);
     // Nobody saw one without the other.
@@ -70,11 +74,11 @@ test(
 test(
   'one that is refused takes the others with it',
   onApi(async (api) => {
-    const { registry, router } = registryOf(api);
+    const registry = registryOf(api);
     await api.create(maps, { metadata: { name: 'a' }, data: { n: '10' } });
     const before = api.store.revision();
-    await expect(updateTogether(registry, transfer(router, 'a', 'gone'))).rejects.toMatchObject({ code: 404 });
-    await expect(updateTogether(registry, transfer(router, 'a', 'a'))).rejects.toMatchObject({ code: 400 });
+    await expect(updateTogether(registry, transfer(registry, 'a', 'gone'))).rejects.toMatchObject({ code: 404 });
+    await expect(updateTogether(registry, transfer(registry, 'a', 'a'))).rejects.toMatchObject({ code: 400 });
     expect(api.store.revision()).toBe(before);
   }),
 );

@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { ApiUnderTest, onApi, type Sent } from '../../../../test/apiserver/api-under-test.ts';
 import { bound, claim, claims, volume, volumes } from '../../../../test/apiserver/bound-pair.ts';
 import { allKinds } from '../../../api/kinds/index.ts';
-import { volumeBindingsPath as bindings } from '../../../api/kinds/mooring/volume-binding.ts';
-import type { RequestInfo } from '../../authorization/authorizer.ts';
+import { volumeBindingKind, volumeBindingsPath as bindings } from '../../../api/kinds/mooring/volume-binding.ts';
+import { resourceRequestInfo } from '../../../api/request-info.ts';
+import type { RequestInfo } from '../../../api/request-info.ts';
 import { createApi } from '../../create-api.ts';
 
 type Parsed = Sent['body'];
@@ -249,8 +250,7 @@ describe('who may', () => {
   };
   const request = (binding: Parsed) =>
     ({
-      method: 'POST',
-      path: bindings,
+      info: resourceRequestInfo('create', volumeBindingKind, {}),
       query: new URLSearchParams(),
       user: { name: 'binder', groups: [] },
       userAgent: '',

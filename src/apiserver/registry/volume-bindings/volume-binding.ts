@@ -12,9 +12,10 @@ import { type VolumeBinding, volumeBindingKind } from '../../../api/kinds/moorin
 import type { KubeObject } from '../../../api/object.ts';
 import { cloneObject } from '../../../api/schema/index.ts';
 import { statusErrors } from '../../../api/status.ts';
-import type { ApiRequest, ApiResponse } from '../../api.ts';
+import type { ApiRequest } from '../../api.ts';
 import type { Authorizer } from '../../authorization/authorizer.ts';
 import { updateTogether, type UpdateCall } from './update-together.ts';
+import type { CreateOnlyResource } from '../dispatch.ts';
 import { requireAuthorization } from '../secondary-authorization.ts';
 import { dedupeOwners } from '../../objects/metadata.ts';
 import { parseWriteOptions, type WriteOptions } from '../../objects/options.ts';
@@ -24,17 +25,12 @@ import type { Resource, Resources } from '../../objects/resources.ts';
 const bindingType: BodyType<VolumeBinding> = volumeBindingKind;
 const apiVersion = apiVersionOf(volumeBindingKind);
 
-export interface VolumeBindings {
-  handle(request: ApiRequest): Promise<ApiResponse>;
-}
-
-export function volumeBindings(registry: Registry, authorizer: Authorizer): VolumeBindings {
+export function volumeBindings(registry: Registry, authorizer: Authorizer): CreateOnlyResource {
   const kinds = bindingKinds(registry.resources);
   return {
-    async handle(request) {
-      if (request.method !== 'POST') throw statusErrors.methodNotAllowedHere();
+    kind: volumeBindingKind,
+    async create(request, { warnings }) {
       const options = parseWriteOptions(request.query, 'CreateOptions');
-      const warnings = new Set<string>();
       const read = () => readBinding(request, { kinds, options, warnings });
       const given = read();
       checkBinding(given);
@@ -119,7 +115,7 @@ interface Writes extends Reading {
 function twoChanges({ kinds, request, options, warnings, given, read }: Writes): readonly UpdateCall[] {
   return (['volume', 'claim'] as const).map((half) => {
     const { namespace = '', name = '', uid } = given[half].metadata;
-    const route = { resource: kinds[half], namespace, name, subresource: '', legacyWatch: false };
+    const route = { resource: kinds[half], namespace, name, subresource: '' };
     let unused: Half | undefined = given[half];
     let latest: Half = given[half];
     return {

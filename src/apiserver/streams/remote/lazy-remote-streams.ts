@@ -1,7 +1,7 @@
 import type { PodStreams } from '../../../streams/contract.ts';
 import type { RemoteNodes, RemoteNodesOptions } from './remote-nodes.ts';
 
-/** What nodes elsewhere offer. How they are asked is loaded when somebody asks one for the first time: a start does not wait for it. */
+/** The streams of nodes in other processes. The kubelet client is loaded with the first request: a start does not wait for it. */
 export function lazyRemoteStreams(options: RemoteNodesOptions): (node: string) => PodStreams {
   let nodes: Promise<RemoteNodes> | undefined;
   const load = async (): Promise<RemoteNodes> => new (await import('./remote-nodes.ts')).RemoteNodes(options);

@@ -1,5 +1,6 @@
 import type { Node } from '../../../api/generated/types.ts';
 import { nodeKind } from '../../../api/kinds/core/node.ts';
+import { resourceRequestInfo } from '../../../api/request-info.ts';
 import { statusErrors } from '../../../api/status.ts';
 import type { World } from '../../../world/world.ts';
 import type { Api } from '../../api.ts';
@@ -38,8 +39,7 @@ export class RemoteNodes {
   /** @throws ApiError if there is no such node, or nothing that could be asked */
   async #address(name: string): Promise<KubeletAddress> {
     const response = await this.#options.api.handle({
-      method: 'GET',
-      path: `/api/v1/nodes/${name}`,
+      info: resourceRequestInfo('get', nodeKind, { name }),
       query: new URLSearchParams(),
       user: { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] },
       body: { type: 'none' },

@@ -1,6 +1,6 @@
-import { statusErrors } from '../api/status.ts';
+import { statusErrors } from '../../api/status.ts';
 
-/** The two halves of a request's target. The path is still percent-encoded: whoever takes it apart decodes its segments. */
+/** The two halves of a request's target. The path is still percent-encoded. */
 export interface RequestTarget {
   readonly path: string;
   readonly query: URLSearchParams;
@@ -16,7 +16,7 @@ export function parseTarget(target: string): RequestTarget {
   return { path: target.slice(0, question), query: new URLSearchParams(target.slice(question + 1)) };
 }
 
-/** Proxies send whole URLs. */
+/** Proxies send absolute URLs. */
 function parseAbsolute(target: string): RequestTarget {
   if (target === '*') return { path: '*', query: noQuery };
   if (!URL.canParse(target)) throw statusErrors.badRequest('the request target is not a path');
@@ -24,24 +24,9 @@ function parseAbsolute(target: string): RequestTarget {
   return { path: url.pathname, query: url.searchParams };
 }
 
-/** The segments of a path, decoded. @throws ApiError 400 */
-export function pathSegments(path: string): readonly string[] {
-  const all = path.slice(1, path.endsWith('/') ? -1 : undefined).split('/');
-  const segments = all.includes('') ? all.filter((segment) => segment !== '') : all;
-  return path.includes('%') ? segments.map(decodeSegment) : segments;
-}
-
-function decodeSegment(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    throw statusErrors.badRequest(`invalid URL escape in ${JSON.stringify(segment)}`);
-  }
-}
-
 const unitMs: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1e3, m: 60e3, h: 3600e3 };
 
-/** How long a client waits, in milliseconds, from `?timeout=1m30s`; 0: it did not say. @throws ApiError 400 */
+/** Milliseconds of `?timeout=1m30s`; 0: none. @throws ApiError 400 */
 export function requestedTimeout(query: URLSearchParams): number {
   const value = query.get('timeout') ?? '';
   if (value === '' || value === '0') return 0;
@@ -53,7 +38,7 @@ export function requestedTimeout(query: URLSearchParams): number {
   return value.startsWith('-') ? 0 : total;
 }
 
-/** In the words of Go's parser. */
+/** As Go's time.ParseDuration says it. */
 function durationProblem(value: string): string {
   const quoted = JSON.stringify(value);
   if (/^[+-]?(?:\d+\.?\d*|\.\d+)$/.test(value)) return `missing unit in duration ${quoted}`;
