@@ -44,7 +44,7 @@ const policy = defaultPolicy(controllerPolicy);
 function aggregated(): readonly ClusterRole[] {
   let roles = policy.clusterRoles;
   for (let round = 0; round < 4; round++) {
-    roles = roles.map((role) => decideAggregation({ role, roles }).actions[0]?.role ?? role);
+    roles = roles.map((role) => decideAggregation({ role, roles }).actions[0]?.object ?? role);
   }
   return roles;
 }

@@ -14,7 +14,7 @@ import { type SimulatedWorld, simulate } from '../../../src/sim/world/world.ts';
 import { eventSource } from '../../../src/controllers/cluster/disruption/actions.ts';
 import { disruption } from '../../../src/controllers/cluster/disruption/controller.ts';
 
-const crew = ({ recorder, ...parts }: Parts) => {
+const controllers = ({ recorder, ...parts }: Parts) => {
   const { budgets, pods } = disruption({ ...parts, clock: parts.world.clock, recorder: recorder(eventSource), kinds: allKinds });
   return [anyController(budgets), anyController(pods)];
 };
@@ -59,7 +59,7 @@ async function evict({ client }: TestCluster, name: string): Promise<string> {
   return result.ok ? 'evicted' : 'details' in result.error ? (result.error.details?.causes?.[0]?.message ?? result.error.message) : result.error.message;
 }
 
-const inCluster = inClusterWith(start, crew);
+const inCluster = inClusterWith(start, controllers);
 
 test(
   'a pod may be evicted while enough others are healthy; the next one when its successor is',
@@ -175,13 +175,13 @@ test('with crashes anywhere and concurrent evictions, never more pods are evicte
           process.kill();
           return 'crash';
         };
-        startLoops({ transport: process.transport(network.transport(cluster.transport)), world: process, onAction }, crew);
+        startLoops({ transport: process.transport(network.transport(cluster.transport)), world: process, onAction }, controllers);
         await world.sleep(world.random.float() * 300);
         await Promise.all([0, 1, 2, 3, 4, 5].map((pod) => evict(cluster, `web-${pod}`)));
         const { items } = ok(await cluster.client.list(podKind));
         expect(items.filter(({ metadata }) => metadata.deletionTimestamp === undefined).length).toBeGreaterThanOrEqual(4);
       }
-      startLoops({ transport: cluster.transport, world }, crew);
+      startLoops({ transport: cluster.transport, world }, controllers);
       await world.sleep(1_000);
       await Promise.all([0, 1, 2, 3, 4, 5].map((pod) => evict(cluster, `web-${pod}`)));
       await world.sleep(1_000);

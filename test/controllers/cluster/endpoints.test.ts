@@ -14,7 +14,7 @@ import { seeds } from '../../../src/sim/world/seeds.ts';
 import { type SimulatedWorld, simulate } from '../../../src/sim/world/world.ts';
 import { endpointControllers } from '../../../src/controllers/cluster/endpoints/controller.ts';
 
-const crew = ({ recorder, client, informers, world }: Parts) => {
+const controllers = ({ recorder, client, informers, world }: Parts) => {
   const actor = (component: string) => ({ client, recorder: recorder(component) });
   const { slices, endpoints, mirror } = endpointControllers({
     informers,
@@ -79,7 +79,7 @@ async function endpoints({ client }: TestCluster): Promise<string[]> {
   });
 }
 
-const inCluster = inClusterWith(start, crew);
+const inCluster = inClusterWith(start, controllers);
 
 test(
   'endpoints follow the pods of a service, and are deleted with it',
@@ -193,7 +193,7 @@ test('endpoints of a service that was deleted while no controller ran are delete
     ok(await cluster.client.create(endpointsKind, { metadata: inDefault('left') }));
     const annotations = { 'control-plane.alpha.kubernetes.io/leader': '{}' };
     ok(await cluster.client.create(endpointsKind, { metadata: { ...inDefault('election'), annotations } }));
-    startLoops({ transport: cluster.transport, world }, crew);
+    startLoops({ transport: cluster.transport, world }, controllers);
     await world.sleep(1_000);
     expect(await endpoints(cluster)).toEqual(['election ']);
   }));
@@ -214,11 +214,11 @@ test('with crashes anywhere and a faulty network, every pod becomes an endpoint 
           process.kill();
           return 'crash';
         };
-        startLoops({ transport: process.transport(network.transport(cluster.transport)), world: process, onAction }, crew);
+        startLoops({ transport: process.transport(network.transport(cluster.transport)), world: process, onAction }, controllers);
         await createPod(cluster, `web-${i}`, { ip: `10.0.0.${i}` });
         await world.sleep(world.random.float() * 400);
       }
-      startLoops({ transport: cluster.transport, world }, crew);
+      startLoops({ transport: cluster.transport, world }, controllers);
       await world.sleep(10_000);
       const web = [0, 1, 2, 3].map((i) => `web web-${i} 10.0.0.${i}:8080 zone-a ready`);
       expect(await slices(cluster)).toEqual(['db  192.0.2.1:5432  ready', ...web]);

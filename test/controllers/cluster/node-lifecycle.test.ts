@@ -15,7 +15,7 @@ import { eventSource } from '../../../src/controllers/cluster/node-lifecycle/act
 import { nodeLifecycle } from '../../../src/controllers/cluster/node-lifecycle/controller.ts';
 import { leaseNamespace } from '../../../src/controllers/cluster/node-lifecycle/node-heartbeats.ts';
 
-const crew = ({ recorder, ...parts }: Parts) => [anyController(nodeLifecycle({ ...parts, clock: parts.world.clock, recorder: recorder(eventSource) }))];
+const controllers = ({ recorder, ...parts }: Parts) => [anyController(nodeLifecycle({ ...parts, clock: parts.world.clock, recorder: recorder(eventSource) }))];
 const inDefault = (name: string) => ({ namespace: 'default', name });
 const time = (world: SimulatedWorld) => new Date(world.clock.now()).toISOString();
 
@@ -97,7 +97,7 @@ const readiness = async ({ client }: TestCluster) =>
     ({ metadata, status }) => `${metadata.name ?? ''} ${status.conditions?.find(({ type }) => type === 'Ready')?.status ?? ''}`,
   );
 
-const inCluster = inClusterWith(start, crew);
+const inCluster = inClusterWith(start, controllers);
 
 const tainted = 'tainted unreachable:NoSchedule unreachable:NoExecute';
 
@@ -246,10 +246,10 @@ test('with crashes anywhere and a faulty network, dead nodes become unreachable 
           process.kill();
           return 'crash';
         };
-        startLoops({ transport: process.transport(network.transport(cluster.transport)), world: process, onAction }, crew);
+        startLoops({ transport: process.transport(network.transport(cluster.transport)), world: process, onAction }, controllers);
         await world.sleep(70_000);
       }
-      startLoops({ transport: cluster.transport, world }, crew);
+      startLoops({ transport: cluster.transport, world }, controllers);
       await world.sleep(80_000);
       expect(await nodes(cluster)).toEqual(['n1 Ready=True', 'n2 Ready=True', 'n3 Ready=True', `n4 Ready=Unknown, ${tainted}`]);
       expect(await readiness(cluster)).toEqual(['db False', 'web False']);

@@ -11,7 +11,7 @@ import { seeds } from '../../../src/sim/world/seeds.ts';
 import { type SimulatedWorld, simulate } from '../../../src/sim/world/world.ts';
 import { podGarbageCollector } from '../../../src/controllers/cluster/pod-garbage-collector/controller.ts';
 
-const crew = (parts: Parts) => [anyController(podGarbageCollector({ ...parts, clock: parts.world.clock, finishedKept: 3 }))];
+const controllers = (parts: Parts) => [anyController(podGarbageCollector({ ...parts, clock: parts.world.clock, finishedKept: 3 }))];
 const inDefault = (name: string) => ({ namespace: 'default', name });
 
 async function start(world: SimulatedWorld): Promise<TestCluster> {
@@ -39,7 +39,7 @@ const pods = async ({ client }: TestCluster) =>
     .items.map(({ metadata, status }) => `${metadata.name ?? ''} ${status.phase ?? ''}`)
     .sort();
 
-const inCluster = inClusterWith(start, crew);
+const inCluster = inClusterWith(start, controllers);
 
 test(
   'pods are deleted 40 s after their node, unless it comes back',
@@ -105,7 +105,7 @@ test('hundreds beyond the limit are deleted', () =>
   simulate(1, async (world) => {
     const cluster = await start(world);
     for (let i = 0; i < 300; i++) await createPod(cluster, `p${String(i).padStart(3, '0')}`, { phase: 'Succeeded' });
-    startLoops({ transport: cluster.transport, world }, crew);
+    startLoops({ transport: cluster.transport, world }, controllers);
     await world.sleep(10_000);
     expect(await pods(cluster)).toEqual(['p297 Succeeded', 'p298 Succeeded', 'p299 Succeeded']);
   }));
@@ -127,10 +127,10 @@ test('with crashes anywhere and a faulty network, orphans become Failed and are 
           process.kill();
           return 'crash';
         };
-        startLoops({ transport: process.transport(network.transport(cluster.transport)), world: process, onAction }, crew);
+        startLoops({ transport: process.transport(network.transport(cluster.transport)), world: process, onAction }, controllers);
         await world.sleep(60_000);
       }
-      startLoops({ transport: cluster.transport, world }, crew);
+      startLoops({ transport: cluster.transport, world }, controllers);
       await world.sleep(60_000);
       expect(await pods(cluster)).toEqual(['held0 Failed', 'held1 Failed', 'held2 Failed', 'kept0 Running', 'kept1 Running', 'kept2 Running']);
     });

@@ -13,7 +13,7 @@ import { type SimulatedWorld, simulate } from '../../../src/sim/world/world.ts';
 import { eventSource } from '../../../src/controllers/cluster/taint-eviction/actions.ts';
 import { taintEviction } from '../../../src/controllers/cluster/taint-eviction/controller.ts';
 
-const crew = ({ recorder, ...parts }: Parts) => [anyController(taintEviction({ ...parts, recorder: recorder(eventSource) }))];
+const controllers = ({ recorder, ...parts }: Parts) => [anyController(taintEviction({ ...parts, clock: parts.world.clock, recorder: recorder(eventSource) }))];
 const inDefault = (name: string) => ({ namespace: 'default', name });
 const outOfService: Taint = { key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' };
 const lost: Taint = { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' };
@@ -44,7 +44,7 @@ async function pods({ client }: TestCluster): Promise<string[]> {
     .sort();
 }
 
-const inCluster = inClusterWith(startNodes, crew);
+const inCluster = inClusterWith(startNodes, controllers);
 
 test(
   'a NoExecute taint evicts the pods that do not tolerate it, also later ones',
@@ -115,11 +115,11 @@ test('with crashes anywhere and a faulty network, exactly the right pods are evi
               return 'crash';
             },
           },
-          crew,
+          controllers,
         );
         await world.sleep(world.random.float() * 500);
       }
-      startLoops({ transport: cluster.transport, world }, crew);
+      startLoops({ transport: cluster.transport, world }, controllers);
       await world.sleep(10_000);
       const goes = [0, 1, 2, 3].map((i) => `p${i} (going: DeletionByTaintManager)`);
       expect(await pods(cluster)).toEqual([...goes, 'stays0', 'stays1', 'stays2', 'stays3']);

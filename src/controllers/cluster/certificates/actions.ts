@@ -3,7 +3,7 @@ import type { Stored } from '../../../api/stored.ts';
 import { certificateSigningRequestKind as requestKind } from '../../../api/kinds/certificates/certificate-signing-request.ts';
 import { reviewKinds } from '../../../api/kinds/authorization/reviews.ts';
 import type { Client } from '../../../client/client.ts';
-import type { Decision } from '../../../client/decision.ts';
+import type { Decision, ObjectWrite } from '../../../client/decision.ts';
 import { type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
 
 /** A virtual subresource of CertificateSigningRequests: a user who may create it gets such requests approved automatically. */
@@ -15,43 +15,30 @@ export interface Permission {
 
 export type CertificateAction =
   /** Approves if the requesting user has one of these permissions. */
-  | { readonly type: 'approve-if-allowed'; readonly request: Stored<CertificateSigningRequest>; readonly permissions: readonly Permission[] }
-  | { readonly type: 'sign'; readonly request: Stored<CertificateSigningRequest> }
-  | { readonly type: 'fail'; readonly request: Stored<CertificateSigningRequest>; readonly message: string }
-  | { readonly type: 'delete'; readonly request: Stored<CertificateSigningRequest> };
+  | { readonly do: 'approveIfAllowed'; readonly request: Stored<CertificateSigningRequest>; readonly permissions: readonly Permission[] }
+  | { readonly do: 'sign'; readonly request: Stored<CertificateSigningRequest> }
+  | { readonly do: 'fail'; readonly request: Stored<CertificateSigningRequest>; readonly message: string }
+  | ObjectWrite<CertificateSigningRequest>;
 
 export type CertificateDecision = Decision<CertificateAction>;
 
 /** Signs an approved and valid request; returns PEM in base64. */
 export type Sign = (request: Stored<CertificateSigningRequest>) => Promise<string>;
 
-export interface CertificateContext {
-  readonly client: Client;
-  /** Undefined: this process does not sign. */
-  readonly sign: Sign | undefined;
-}
+/** `sign` undefined: this process does not sign. */
+export const certificateHandlers = (client: Client, sign: Sign | undefined) => ({
+  approveIfAllowed: (action: ApproveIfAllowed) => approveIfAllowed(action, client),
+  sign: async ({ request }: { readonly request: Stored<CertificateSigningRequest> }): Promise<Outcome> =>
+    sign === undefined
+      ? 'done'
+      : outcomeOf(await client.updateStatus(requestKind, { ...request, status: { ...request.status, certificate: await sign(request) } })),
+  fail: async ({ request, message }: { readonly request: Stored<CertificateSigningRequest>; readonly message: string }): Promise<Outcome> =>
+    outcomeOf(await client.updateStatus(requestKind, withCondition(request, { type: 'Failed', reason: 'SignerValidationFailure', message }))),
+});
 
-export async function perform(action: CertificateAction, { client, sign }: CertificateContext): Promise<Outcome> {
-  const { request } = action;
-  switch (action.type) {
-    case 'approve-if-allowed':
-      return approveIfAllowed(action, client);
-    case 'sign':
-      if (sign === undefined) return 'done';
-      return outcomeOf(await client.updateStatus(requestKind, { ...request, status: { ...request.status, certificate: await sign(request) } }));
-    case 'fail':
-      return outcomeOf(
-        await client.updateStatus(requestKind, withCondition(request, { type: 'Failed', reason: 'SignerValidationFailure', message: action.message })),
-      );
-    case 'delete': {
-      const { name, uid } = request.metadata;
-      const deleted = await client.delete(requestKind, { name }, { preconditions: { uid } });
-      return !deleted.ok && deleted.reason === 'notFound' ? 'done' : outcomeOf(deleted);
-    }
-  }
-}
+type ApproveIfAllowed = Extract<CertificateAction, { do: 'approveIfAllowed' }>;
 
-async function approveIfAllowed({ request, permissions }: Extract<CertificateAction, { type: 'approve-if-allowed' }>, client: Client): Promise<Outcome> {
+async function approveIfAllowed({ request, permissions }: ApproveIfAllowed, client: Client): Promise<Outcome> {
   for (const { subresource, message } of permissions) {
     const review = await client.createReview<SubjectAccessReview>(reviewKinds.access, { spec: questionAbout(request, subresource) });
     if (!review.ok) return outcomeOf(review);

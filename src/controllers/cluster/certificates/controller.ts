@@ -1,12 +1,15 @@
 import type { CertificateSigningRequest, Node } from '../../../api/generated/types.ts';
+import { untypedKind } from '../../../api/kind.ts';
 import type { Stored } from '../../../api/stored.ts';
 import { certificateSigningRequestKind as requestKind } from '../../../api/kinds/certificates/certificate-signing-request.ts';
 import { signers } from '../../../api/kinds/certificates/signer-name.ts';
 import { nodeKind } from '../../../api/kinds/core/node.ts';
 import type { Client } from '../../../client/client.ts';
 import type { Informers } from '../../../client/informers/informers.ts';
+import { defineController } from '../../../client/controller/define-controller.ts';
 import { type Controller, source } from '../../../client/controller/loop.ts';
-import { type CertificateAction, perform, type Sign } from './actions.ts';
+import { ObjectWriter } from '../../../client/controller/object-writer.ts';
+import { type CertificateAction, certificateHandlers, type Sign } from './actions.ts';
 import { decideRequest, type CertificateSnapshot } from './decide.ts';
 
 export interface CertificatesOptions {
@@ -20,7 +23,7 @@ export function certificates({ client, informers, sign }: CertificatesOptions): 
   const requests = informers.cache(requestKind);
   const nodes = informers.cache(nodeKind);
   const waiting = requests.addIndex(waitsForNode);
-  return {
+  return defineController({
     name: 'certificates',
     sources: [
       source(requestKind, ({ after }) => (after === undefined ? [] : [after.metadata.name])),
@@ -34,10 +37,11 @@ export function certificates({ client, informers, sign }: CertificatesOptions): 
       return { request, signs: sign !== undefined, announced: node === undefined ? [] : announcedBy(node) };
     },
     decide: decideRequest,
-    perform: (action) => perform(action, { client, sign }),
+    writer: new ObjectWriter(client, [untypedKind(requestKind)]),
+    actions: certificateHandlers(client, sign),
     parallelism: 5,
     backoff: { firstMs: 200, longestMs: 1_000_000 },
-  };
+  });
 }
 
 const nodePrefix = 'system:node:';

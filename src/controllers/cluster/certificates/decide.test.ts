@@ -38,13 +38,13 @@ function request({ spec, conditions = [], certificate, age = 0 }: Fields = {}): 
 
 const decide = (fields: Fields, signs = true) => decideRequest({ request: request(fields), signs, announced: fields.announced ?? [] }, now);
 const told = (action: CertificateAction): string => {
-  switch (action.type) {
-    case 'approve-if-allowed':
+  switch (action.do) {
+    case 'approveIfAllowed':
       return `approve: ${action.permissions.map(({ subresource }) => subresource).join(' ')}`;
     case 'fail':
       return `fail: ${action.message}`;
     default:
-      return action.type;
+      return action.do;
   }
 };
 const steps = (fields: Fields, signs = true): string[] => decide(fields, signs).actions.map(told);
@@ -161,14 +161,14 @@ const fields = fc.record(
 function after(before: Stored<CertificateSigningRequest>, action: CertificateAction): Stored<CertificateSigningRequest> | undefined {
   const condition = (type: string) => ({ type, status: 'True', lastUpdateTime: timestamp(now), lastTransitionTime: timestamp(now) });
   const conditions = before.status.conditions ?? [];
-  switch (action.type) {
-    case 'approve-if-allowed':
+  switch (action.do) {
+    case 'approveIfAllowed':
       return { ...before, status: { ...before.status, conditions: [...conditions, condition('Approved')] } };
     case 'fail':
       return { ...before, status: { ...before.status, conditions: [...conditions, condition('Failed')] } };
     case 'sign':
       return { ...before, status: { ...before.status, certificate: simulatedCertificate } };
-    case 'delete':
+    default:
       return undefined;
   }
 }

@@ -30,7 +30,7 @@ export function decideRequest(snapshot: CertificateSnapshot, now: number): Certi
   const { request } = snapshot;
   const until = keptUntil(request);
   if (until !== undefined && now > until) {
-    return { actions: [{ type: 'delete', request }], reasons: [{ code: 'Old', text: 'it is done, or was pending for a day' }] };
+    return { actions: [{ do: 'delete', object: request }], reasons: [{ code: 'Old', text: 'it is done, or was pending for a day' }] };
   }
   return { actions: actionsFor(snapshot), reasons: [], ...(until === undefined ? {} : { again: until + 1 }) };
 }
@@ -55,10 +55,10 @@ function approvals(request: Stored<CertificateSigningRequest>, parsed: Certifica
   const isOwn = username === parsed.subject.commonName;
   if (signerName === signers.nodeServing) {
     const isNodes = isOwn && nodeServingProblem(parsed, usages) === undefined && areAnnounced(parsed, announced);
-    return isNodes ? [{ type: 'approve-if-allowed', request, permissions: [serving] }] : [];
+    return isNodes ? [{ do: 'approveIfAllowed', request, permissions: [serving] }] : [];
   }
   if (signerName !== signers.nodeClient || nodeClientProblem(parsed, usages) !== undefined) return [];
-  return [{ type: 'approve-if-allowed', request, permissions: isOwn ? [own, any] : [any] }];
+  return [{ do: 'approveIfAllowed', request, permissions: isOwn ? [own, any] : [any] }];
 }
 
 /** A serving certificate may hold only names and addresses of the Node object. */
@@ -71,7 +71,7 @@ function signatures(request: Stored<CertificateSigningRequest>, parsed: Certific
   const rule = signerRules.get(request.spec.signerName);
   if (rule === undefined) return [];
   const message = rule(parsed, request.spec.usages ?? []);
-  return [message === undefined ? { type: 'sign', request } : { type: 'fail', request, message }];
+  return [message === undefined ? { do: 'sign', request } : { do: 'fail', request, message }];
 }
 
 /** Undefined: without limit. */

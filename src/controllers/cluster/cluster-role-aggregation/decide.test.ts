@@ -21,7 +21,7 @@ const role = (name: string, { labels = {}, rules = [], from }: RoleFields): Clus
 });
 
 /** The rules that the role gets; undefined: it keeps what it has. */
-const decided = (whole: ClusterRole, roles: readonly ClusterRole[]) => decideAggregation({ role: whole, roles: [whole, ...roles] }).actions[0]?.role.rules;
+const decided = (whole: ClusterRole, roles: readonly ClusterRole[]) => decideAggregation({ role: whole, roles: [whole, ...roles] }).actions[0]?.object.rules;
 
 describe('an aggregated role', () => {
   const a = role('a', { labels: { x: 'true' }, rules: [get('pods'), get('nodes')] });
@@ -56,7 +56,7 @@ function settle(roles: readonly ClusterRole[]): readonly ClusterRole[] {
   let now = roles;
   for (let round = 0; round <= roles.length * 2; round++) {
     for (const name of roles.map(({ metadata }) => metadata.name)) {
-      now = now.map((each) => (each.metadata.name === name ? (decideAggregation({ role: each, roles: now }).actions[0]?.role ?? each) : each));
+      now = now.map((each) => (each.metadata.name === name ? (decideAggregation({ role: each, roles: now }).actions[0]?.object ?? each) : each));
     }
   }
   return now;
@@ -88,7 +88,7 @@ describe('deciding', () => {
       fc.property(cluster, (roles) => {
         const first = roles[0];
         if (first === undefined) return;
-        const after = decideAggregation({ role: first, roles }).actions[0]?.role ?? first;
+        const after = decideAggregation({ role: first, roles }).actions[0]?.object ?? first;
         expect(decideAggregation({ role: after, roles: roles.map((each) => (each === first ? after : each)) }).actions).toEqual([]);
       }),
     );

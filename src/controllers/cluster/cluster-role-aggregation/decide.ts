@@ -1,7 +1,7 @@
 import type { ClusterRole, PolicyRule } from '../../../api/generated/types.ts';
 import { selects } from '../../../api/validation/label-selector.ts';
 import { semanticallyEqual } from '../../../api/validation/equality.ts';
-import type { ClusterRoleAggregationDecision } from './actions.ts';
+import { type Decision, type ObjectWrite, update } from '../../../client/decision.ts';
 
 export interface ClusterRoleAggregationSnapshot {
   readonly role: ClusterRole;
@@ -10,11 +10,11 @@ export interface ClusterRoleAggregationSnapshot {
 }
 
 /** An aggregated role has the rules of all roles that its selectors match, ordered by selector and name, each rule once. */
-export function decideAggregation({ role, roles }: ClusterRoleAggregationSnapshot): ClusterRoleAggregationDecision {
+export function decideAggregation({ role, roles }: ClusterRoleAggregationSnapshot): Decision<ObjectWrite<ClusterRole>> {
   if (role.aggregationRule === undefined) return { actions: [], reasons: [{ code: 'NotAggregated', text: 'its rules are its own' }] };
   const rules = aggregatedRules(role, roles);
   if (semanticallyEqual(rules, role.rules ?? [])) return { actions: [], reasons: [] };
-  return { actions: [{ type: 'update-role', role: { ...role, rules: [...rules] } }], reasons: [] };
+  return { actions: update(role, { ...role, rules: [...rules] }), reasons: [] };
 }
 
 function aggregatedRules({ metadata, aggregationRule }: ClusterRole, roles: readonly ClusterRole[]): readonly PolicyRule[] {

@@ -1,17 +1,8 @@
 import type { PodDisruptionBudget } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
-import type { KubeObject } from '../../../api/object.ts';
-import type { Decision, EventDraft } from '../../../client/decision.ts';
+import type { Decision, ObjectWrite, RecordEvent } from '../../../client/decision.ts';
 
-export type BudgetAction = { readonly do: 'write-status'; readonly budget: Stored<PodDisruptionBudget> } | DisruptionEventAction;
-
-export interface DisruptionEventAction {
-  readonly do: 'tell';
-  readonly about: Stored<KubeObject>;
-  readonly report: EventDraft;
-  /** A standing event: remembered under this key, and not recorded in every pass. */
-  readonly rememberAs?: string;
-}
+export type BudgetAction = ObjectWrite<Stored<PodDisruptionBudget>> | RecordEvent;
 
 export type BudgetDecision = Decision<BudgetAction>;
 

@@ -1,6 +1,6 @@
 import type { Deployment, Pod, PodDisruptionBudget, ReplicaSet, StatefulSet } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
-import type { Kind } from '../../../api/kind.ts';
+import { type Kind, untypedKind } from '../../../api/kind.ts';
 import { podDisruptionBudgetKind } from '../../../api/kinds/policy/pod-disruption-budget.ts';
 import { deploymentKind } from '../../../api/kinds/apps/deployment.ts';
 import { podKind } from '../../../api/kinds/pod/pod.ts';
@@ -11,7 +11,9 @@ import { labelSelectorOf, matchesLabels } from '../../../api/selectors/label-sel
 import { type Change, keyOf } from '../../../client/informers/cache.ts';
 import type { Client } from '../../../client/client.ts';
 import type { Informers } from '../../../client/informers/informers.ts';
-import { Trigger, type Controller, outcomeOf, source } from '../../../client/controller/loop.ts';
+import { defineController } from '../../../client/controller/define-controller.ts';
+import { type Controller, source, Trigger } from '../../../client/controller/loop.ts';
+import { ObjectWriter } from '../../../client/controller/object-writer.ts';
 import type { EventRecorder } from '../../../client/events/event-recorder.ts';
 import { RecordedEvents } from '../../../client/events/event-dedup.ts';
 import type { Clock } from '../../../world/world.ts';
@@ -52,7 +54,7 @@ export function disruption(options: DisruptionOptions): {
   const inNamespace = (change: Change<Scalable>) =>
     isRescaled(change) ? budgets.inNamespace((change.after ?? change.before)?.metadata.namespace ?? '').map(({ metadata }) => keyOf(metadata)) : [];
 
-  const controller: Controller<string, BudgetSnapshot, BudgetAction> = {
+  const controller = defineController<string, BudgetSnapshot, BudgetAction>({
     name: 'disruption-budgets',
     sources: [
       source(podDisruptionBudgetKind, ({ before, after }) => {
@@ -77,14 +79,12 @@ export function disruption(options: DisruptionOptions): {
       return { budget, pods: podIndex.members(key).toSorted(byName), scaleOf: (owner) => scales.of(owner, namespace), recorded };
     },
     decide: decideBudget,
-    async perform(action) {
-      if (action.do === 'write-status') return outcomeOf(await client.updateStatus(podDisruptionBudgetKind, action.budget));
-      recordedEvents.record({ about: action.about, ...action.report }, action.rememberAs);
-      return 'done';
-    },
+    writer: new ObjectWriter(client, [untypedKind(podDisruptionBudgetKind)]),
+    events: recordedEvents,
+    actions: {},
     parallelism: 16,
-  };
-  return { budgets: controller, pods: disruptedPods({ client, informers, recordedEvents, contested, selections: podIndex }) };
+  });
+  return { budgets: controller, pods: disruptedPods({ client, informers, recordedEvents, contested, podIndex }) };
 }
 
 /** Events live for an hour; a standing one is recorded again before it expires. */

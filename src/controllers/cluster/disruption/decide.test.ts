@@ -54,9 +54,9 @@ const seen = (of: Stored<PodDisruptionBudget>, pods: readonly Stored<Pod>[] = th
 });
 
 const written = (snapshot: BudgetSnapshot) =>
-  decideBudget(snapshot, now).actions.flatMap((action) => (action.do === 'write-status' ? [action.budget.status] : []))[0];
+  decideBudget(snapshot, now).actions.flatMap((action) => (action.do === 'updateStatus' ? [action.object.status] : []))[0];
 const said = (snapshot: BudgetSnapshot) =>
-  decideBudget(snapshot, now).actions.flatMap((action) => (action.do === 'tell' ? `${action.report.reason}: ${action.report.message}` : []));
+  decideBudget(snapshot, now).actions.flatMap((action) => (action.do === 'recordEvent' ? `${action.event.reason}: ${action.event.message}` : []));
 /** 'healthy/desired of expected: allowed' */
 const brief = (snapshot: BudgetSnapshot) => {
   const status = written(snapshot);
@@ -100,8 +100,12 @@ describe('a budget', () => {
     expect(written(seen(budget({ minAvailable: 1 }, { disruptedPods })))).toMatchObject({ currentHealthy: 2, disruptedPods: { a: at(-60_000) } });
     expect(decision.again).toBe(now + 60_001);
     expect(decision.actions.at(-1)).toMatchObject({
-      about: { metadata: { name: 'b' } },
-      report: { type: 'Warning', reason: 'NotDeleted', message: "Pod was expected by PDB team/team to be deleted but it wasn't" },
+      event: {
+        about: { metadata: { name: 'b' } },
+        type: 'Warning',
+        reason: 'NotDeleted',
+        message: "Pod was expected by PDB team/team to be deleted but it wasn't",
+      },
     });
   });
 
@@ -165,8 +169,8 @@ describe('for any snapshot', () => {
     const recorded: Record<string, string> = {};
     let next = snapshot.budget;
     for (const action of actions) {
-      if (action.do === 'write-status') next = action.budget;
-      else if (action.rememberAs !== undefined) recorded[action.rememberAs] = action.report.message;
+      if (action.do === 'updateStatus') next = action.object;
+      else if (action.do === 'recordEvent' && action.rememberAs !== undefined) recorded[action.rememberAs] = action.event.message;
     }
     return { ...snapshot, budget: next, recorded: (key) => recorded[key] };
   };

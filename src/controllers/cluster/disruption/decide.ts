@@ -2,7 +2,8 @@ import type { Condition, Pod, PodDisruptionBudget, PodDisruptionBudgetStatus } f
 import type { Stored } from '../../../api/stored.ts';
 import { timestamp } from '../../../api/kinds/timestamps.ts';
 import { isPodReady } from '../../pods/state.ts';
-import type { BudgetAction, BudgetDecision, DisruptionEventAction } from './actions.ts';
+import { type EventDraft, type RecordEvent, recordOnce, updateStatus } from '../../../client/decision.ts';
+import type { BudgetAction, BudgetDecision } from './actions.ts';
 import { expectedOf, type ScaleOf } from './expected.ts';
 import { goTextOfSelector } from './selector-text.ts';
 
@@ -22,17 +23,17 @@ const deletionTimeoutMs = 2 * 60_000;
 export function decideBudget(snapshot: BudgetSnapshot, now: number): BudgetDecision {
   const { budget, pods, scaleOf } = snapshot;
   const expected = expectedOf(budget, pods, scaleOf);
-  const none = pods.length === 0 ? recordOnce(snapshot, { type: 'Normal', reason: 'NoPods', message: 'No matching pods found' }) : [];
+  const none = pods.length === 0 ? recordUnlessRecorded(snapshot, { type: 'Normal', reason: 'NoPods', message: 'No matching pods found' }) : [];
   if (expected.state === 'failed') return fail(snapshot, { why: expected.why, now, before: none });
 
   const disrupted = disruptedPods(budget, pods, now);
   const healthy = pods.filter((pod) => isHealthy(pod, disrupted)).length;
   const status = statusOf(budget, { healthy, desired: expected.healthy, expected: expected.pods, disrupted: disrupted.waiting }, now);
-  const unmanaged = expected.unmanaged.length === 0 ? [] : recordOnce(snapshot, unmanagedPods(budget));
+  const unmanaged = expected.unmanaged.length === 0 ? [] : recordUnlessRecorded(snapshot, unmanagedPods(budget));
   const actions: readonly BudgetAction[] = [
     ...none,
     ...unmanaged,
-    ...(status === budget.status ? [] : [{ do: 'write-status', budget: { ...budget, status } } as const]),
+    ...(status === budget.status ? [] : updateStatus(budget, { ...budget, status })),
     ...disrupted.overdue.map((pod) => notDeleted(budget, pod)),
   ];
   const text = `${healthy} of ${expected.pods} pods are healthy, ${expected.healthy} have to be: ${status.disruptionsAllowed} may go`;
@@ -42,7 +43,7 @@ export function decideBudget(snapshot: BudgetSnapshot, now: number): BudgetDecis
 /** No disruption is allowed as long as the expected number of pods is unknown. */
 function fail(
   snapshot: BudgetSnapshot,
-  { why, now, before }: { readonly why: string; readonly now: number; readonly before: readonly DisruptionEventAction[] },
+  { why, now, before }: { readonly why: string; readonly now: number; readonly before: readonly RecordEvent[] },
 ): BudgetDecision {
   const { budget } = snapshot;
   const message = `Failed to calculate the number of expected pods: ${why}`;
@@ -51,8 +52,8 @@ function fail(
   return {
     actions: [
       ...before,
-      ...recordOnce(snapshot, { type: 'Warning', reason: 'CalculateExpectedPodCountFailed', message }),
-      ...(isNews ? [{ do: 'write-status', budget: { ...budget, status } } as const] : []),
+      ...recordUnlessRecorded(snapshot, { type: 'Warning', reason: 'CalculateExpectedPodCountFailed', message }),
+      ...(isNews ? updateStatus(budget, { ...budget, status }) : []),
     ],
     reasons: [{ code: 'SyncFailed', text: why }],
   };
@@ -153,12 +154,12 @@ const isHealthy = (pod: Stored<Pod>, { waiting }: Disrupted): boolean =>
   pod.metadata.deletionTimestamp === undefined && !Object.hasOwn(waiting, pod.metadata.name) && isPodReady(pod);
 
 /** Recorded unless it was before. */
-function recordOnce({ budget, recorded }: BudgetSnapshot, report: DisruptionEventAction['report']): readonly DisruptionEventAction[] {
-  const key = `${budget.metadata.uid} ${report.reason}`;
-  return recorded(key) === report.message ? [] : [{ do: 'tell', about: budget, report, rememberAs: key }];
+function recordUnlessRecorded({ budget, recorded }: BudgetSnapshot, event: EventDraft): readonly RecordEvent[] {
+  const key = `${budget.metadata.uid} ${event.reason}`;
+  return recorded(key) === event.message ? [] : [{ do: 'recordEvent', event: { about: budget, ...event }, rememberAs: key }];
 }
 
-const unmanagedPods = ({ spec }: PodDisruptionBudget): DisruptionEventAction['report'] => ({
+const unmanagedPods = ({ spec }: PodDisruptionBudget): EventDraft => ({
   type: 'Warning',
   reason: 'UnmanagedPods',
   message:
@@ -168,8 +169,10 @@ const unmanagedPods = ({ spec }: PodDisruptionBudget): DisruptionEventAction['re
 });
 
 /** The namespace comes twice, as in Kubernetes. */
-const notDeleted = ({ metadata: { namespace = '' } }: Stored<PodDisruptionBudget>, pod: Stored<Pod>): DisruptionEventAction => ({
-  do: 'tell',
-  about: pod,
-  report: { type: 'Warning', reason: 'NotDeleted', message: `Pod was expected by PDB ${namespace}/${namespace} to be deleted but it wasn't` },
-});
+const notDeleted = ({ metadata: { namespace = '' } }: Stored<PodDisruptionBudget>, pod: Stored<Pod>): RecordEvent =>
+  recordOnce({
+    about: pod,
+    type: 'Warning',
+    reason: 'NotDeleted',
+    message: `Pod was expected by PDB ${namespace}/${namespace} to be deleted but it wasn't`,
+  });

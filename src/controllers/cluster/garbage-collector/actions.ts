@@ -7,10 +7,10 @@ import { type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
 /** Everything that the garbage collector may do. */
 export type GarbageCollectorAction =
   /** Asks the server whether an owner exists that is in no cache. */
-  | { readonly type: 'look-up'; readonly owner: Coordinates }
-  | { readonly type: 'set-owners'; readonly target: Target; readonly ownerReferences: readonly OwnerReference[] }
-  | { readonly type: 'set-finalizers'; readonly target: Target; readonly finalizers: readonly string[] }
-  | { readonly type: 'delete'; readonly target: Target; readonly propagation: Propagation };
+  | { readonly do: 'lookUp'; readonly owner: Coordinates }
+  | { readonly do: 'setOwners'; readonly target: Target; readonly ownerReferences: readonly OwnerReference[] }
+  | { readonly do: 'setFinalizers'; readonly target: Target; readonly finalizers: readonly string[] }
+  | { readonly do: 'delete'; readonly target: Target; readonly propagation: Propagation };
 
 export type GarbageCollectorDecision = Decision<GarbageCollectorAction>;
 
@@ -34,31 +34,32 @@ export interface Target extends Coordinates {
 
 export interface OwnerLookup {
   readonly kindOf: (of: Pick<Coordinates, 'apiVersion' | 'kind'>) => Kind | undefined;
-  readonly lookedUp: (owner: Coordinates, exists: boolean) => void;
+  /** `dependent`: the uid of the object that names the owner. */
+  readonly lookedUp: (owner: Coordinates, exists: boolean, dependent: string) => void;
 }
 
-export async function perform(action: GarbageCollectorAction, client: Client, lookup: OwnerLookup): Promise<Outcome> {
-  const subject = action.type === 'look-up' ? action.owner : action.target;
-  const kind = lookup.kindOf(subject);
-  if (kind === undefined) return { retry: `${subject.apiVersion}/${subject.kind} is not served` };
-  switch (action.type) {
-    case 'look-up':
-      return await lookUp(action.owner, kind, { client, facts: lookup });
-    case 'set-owners':
-      return await setMetadata(client, kind, action.target, { ownerReferences: action.ownerReferences });
-    case 'set-finalizers':
-      return await setMetadata(client, kind, action.target, { finalizers: action.finalizers });
-    case 'delete':
-      return await remove(client, kind, action);
-  }
-}
-
-async function lookUp(owner: Coordinates, kind: Kind, { client, facts: lookup }: { client: Client; facts: OwnerLookup }): Promise<Outcome> {
-  const found = await client.get(kind, refOf(owner));
-  if (!found.ok && found.reason !== 'notFound') return outcomeOf(found);
-  // Another object of that name is not the owner.
-  lookup.lookedUp(owner, found.ok && found.value.metadata.uid === owner.uid);
-  return 'done';
+export function garbageCollectorHandlers(client: Client, { kindOf, lookedUp }: OwnerLookup) {
+  /** Of a kind that is not served any more, nothing can be written. */
+  const withKind =
+    <Action extends GarbageCollectorAction>(handler: (action: Action, kind: Kind, uid: string) => Promise<Outcome>) =>
+    async (action: Action, uid: string): Promise<Outcome> => {
+      const subject = action.do === 'lookUp' ? action.owner : action.target;
+      const kind = kindOf(subject);
+      return kind === undefined ? { retry: `${subject.apiVersion}/${subject.kind} is not served` } : await handler(action, kind, uid);
+    };
+  type Handled<Verb> = Extract<GarbageCollectorAction, { do: Verb }>;
+  return {
+    lookUp: withKind(async ({ owner }: Handled<'lookUp'>, kind, uid) => {
+      const found = await client.get(kind, refOf(owner));
+      if (!found.ok && found.reason !== 'notFound') return outcomeOf(found);
+      // Another object of that name is not the owner.
+      lookedUp(owner, found.ok && found.value.metadata.uid === owner.uid, uid);
+      return 'done';
+    }),
+    setOwners: withKind(({ target, ownerReferences }: Handled<'setOwners'>, kind) => setMetadata(client, kind, target, { ownerReferences })),
+    setFinalizers: withKind(({ target, finalizers }: Handled<'setFinalizers'>, kind) => setMetadata(client, kind, target, { finalizers })),
+    delete: withKind((action: Handled<'delete'>, kind) => remove(client, kind, action)),
+  };
 }
 
 async function setMetadata(client: Client, kind: Kind, target: Target, metadata: object): Promise<Outcome> {
@@ -71,7 +72,7 @@ async function setMetadata(client: Client, kind: Kind, target: Target, metadata:
  * the current resourceVersion, as long as the owner references are unchanged. Without that check, an object that is being adopted
  * at this moment would be deleted.
  */
-async function remove(client: Client, kind: Kind, { target, propagation }: Extract<GarbageCollectorAction, { type: 'delete' }>): Promise<Outcome> {
+async function remove(client: Client, kind: Kind, { target, propagation }: Extract<GarbageCollectorAction, { do: 'delete' }>): Promise<Outcome> {
   const { uid } = target;
   let { resourceVersion } = target;
   for (let tries = 0; tries < triesLimit; tries++) {

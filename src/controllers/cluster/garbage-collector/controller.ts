@@ -4,10 +4,11 @@ import { eachOnce, type Kind } from '../../../api/kind.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import type { Client } from '../../../client/client.ts';
 import type { DefinedKinds } from '../../../client/controller/defined-kinds.ts';
-import { Trigger, type Controller, type Source, source } from '../../../client/controller/loop.ts';
+import { defineController } from '../../../client/controller/define-controller.ts';
+import { type Controller, type Source, source, Trigger } from '../../../client/controller/loop.ts';
 import type { EventRecorder } from '../../../client/events/event-recorder.ts';
 import type { Clock } from '../../../world/world.ts';
-import { type GarbageCollectorAction, type OwnerLookup, kindsByName, perform } from './actions.ts';
+import { type GarbageCollectorAction, garbageCollectorHandlers, kindsByName, type OwnerLookup } from './actions.ts';
 import { decideGarbage, type GarbageCollectorSnapshot } from './decide.ts';
 import { OwnerGraph } from './graph.ts';
 
@@ -36,9 +37,9 @@ export function garbageCollector({
 
   const follow = (kind: Kind): Source<string> =>
     source(kind, (change) => {
-      const { toEnqueue: toLookAt, misplaced } = graph.change(change);
+      const { toEnqueue, misplaced } = graph.change(change);
       for (const { dependent, reference } of misplaced) recorder.record(dependent, misplacedReport(dependent, reference));
-      return toLookAt;
+      return toEnqueue;
     });
 
   /** A new kind is served: objects that name owners of this kind can be decided now. */
@@ -49,21 +50,20 @@ export function garbageCollector({
     },
   });
 
-  return {
+  return defineController({
     name: 'garbage-collector',
     sources: [answered, ...eachOnce(kinds).filter(isCollected).map(follow), definedKinds.each((kind) => both(follow(kind), ownedBy(kind)))],
     snapshot: (uid) => graph.snapshot(uid),
     decide: decideGarbage,
-    perform: (action, uid) =>
-      perform(action, client, {
-        kindOf,
-        lookedUp: (owner, exists) => {
-          graph.lookedUp(owner, exists, clock.now());
-          answered.fire(uid);
-        },
-      }),
+    actions: garbageCollectorHandlers(client, {
+      kindOf,
+      lookedUp: (owner, exists, dependent) => {
+        graph.lookedUp(owner, exists, clock.now());
+        answered.fire(dependent);
+      },
+    }),
     parallelism: 20,
-  };
+  });
 }
 
 const both = (a: Source<string>, b: Source<string>): Source<string> => ({

@@ -32,12 +32,12 @@ function snapshot(more: Partial<GarbageCollectorSnapshot>): GarbageCollectorSnap
 
 /** 'delete Background', 'owners: a', 'finalizers: x', 'look up a' */
 function say(action: GarbageCollectorAction): string {
-  switch (action.type) {
-    case 'look-up':
+  switch (action.do) {
+    case 'lookUp':
       return `look up ${action.owner.name}`;
-    case 'set-owners':
+    case 'setOwners':
       return `owners: ${action.ownerReferences.map((o) => `${o.name}${o.blockOwnerDeletion === true ? '!' : ''}`).join(' ')}`;
-    case 'set-finalizers':
+    case 'setFinalizers':
       return `finalizers: ${action.finalizers.join(' ')}`;
     case 'delete':
       return `delete ${action.propagation}`;
@@ -125,7 +125,7 @@ test('an unseen owner is looked up again at its time; the earliest counts', () =
 test('objects are deleted at the resourceVersion of the decision, and every decision has a reason', () => {
   for (const { given } of rules) {
     const { actions, reasons } = decideGarbage(snapshot(given), now);
-    for (const action of actions) if (action.type !== 'look-up') expect(action.target).toMatchObject({ uid: 'uid-data', resourceVersion: '7' });
+    for (const action of actions) if (action.do !== 'lookUp') expect(action.target).toMatchObject({ uid: 'uid-data', resourceVersion: '7' });
     expect(reasons).toHaveLength(1);
   }
 });

@@ -99,28 +99,28 @@ function propagationOf(snapshot: GarbageCollectorSnapshot): Propagation {
   return snapshot.finalizers.includes(FOREGROUND) ? 'Foreground' : 'Background';
 }
 
-const lookUp = (owner: Owner): GarbageCollectorAction => ({ type: 'look-up', owner: owner.coordinates });
+const lookUp = (owner: Owner): GarbageCollectorAction => ({ do: 'lookUp', owner: owner.coordinates });
 
 const remove = (snapshot: GarbageCollectorSnapshot, propagation: Propagation): GarbageCollectorAction => ({
-  type: 'delete',
+  do: 'delete',
   target: snapshot.target,
   propagation,
 });
 
 const withoutFinalizer = (snapshot: GarbageCollectorSnapshot, finalizer: string): GarbageCollectorAction => ({
-  type: 'set-finalizers',
+  do: 'setFinalizers',
   target: snapshot.target,
   finalizers: snapshot.finalizers.filter((other) => other !== finalizer),
 });
 
 const withoutOwners = (snapshot: GarbageCollectorSnapshot, gone: readonly Owner[]): GarbageCollectorAction => ({
-  type: 'set-owners',
+  do: 'setOwners',
   target: snapshot.target,
   ownerReferences: snapshot.owners.filter((owner) => !gone.includes(owner)).map(({ reference }) => reference),
 });
 
 const unblocked = (snapshot: GarbageCollectorSnapshot): GarbageCollectorAction => ({
-  type: 'set-owners',
+  do: 'setOwners',
   target: snapshot.target,
   ownerReferences: snapshot.owners.map(({ reference }) => (reference.blockOwnerDeletion === true ? { ...reference, blockOwnerDeletion: false } : reference)),
 });
@@ -130,5 +130,5 @@ const act = (code: string, text: string, ...actions: readonly GarbageCollectorAc
 
 function describeUndecidable({ reference, state }: Owner): string {
   const owner = `${reference.apiVersion}/${reference.kind} ${reference.name}`;
-  return state.type === 'unserved' ? `nobody knows whether ${owner} exists: its kind is not served` : `${owner} is in a namespace, and the item in none`;
+  return state.type === 'unserved' ? `${owner} may exist: its kind is not served` : `${owner} is namespaced, and the object is not`;
 }

@@ -1,17 +1,16 @@
-import type { Namespace, NamespaceStatus, Pod } from '../../../api/generated/types.ts';
+import type { Namespace, Pod } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
 import type { Kind } from '../../../api/kind.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import type { Client } from '../../../client/client.ts';
-import type { Decision } from '../../../client/decision.ts';
-import { type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
+import type { Decision, ObjectWrite } from '../../../client/decision.ts';
 import type { Clock } from '../../../world/world.ts';
 
 export type NamespaceAction =
-  | { readonly type: 'set-status'; readonly namespace: Stored<Namespace>; readonly status: NamespaceStatus }
+  | ObjectWrite<Namespace>
   /** Deletes all objects in the namespace, and counts what remains. */
-  | { readonly type: 'sweep'; readonly namespace: Stored<Namespace> }
-  | { readonly type: 'finalize'; readonly namespace: Stored<Namespace>; readonly finalizers: readonly string[] };
+  | { readonly do: 'deleteContent'; readonly namespace: Stored<Namespace> }
+  | { readonly do: 'finalize'; readonly namespace: Stored<Namespace>; readonly finalizers: readonly string[] };
 
 export type NamespaceDecision = Decision<NamespaceAction>;
 
@@ -39,21 +38,8 @@ export interface KindDeletion {
 export interface ContentDeleter {
   readonly client: Client;
   readonly clock: Clock;
-  readonly namespaceKind: Kind<Namespace>;
   /** Every namespaced kind with the verb delete. */
   readonly contentKinds: readonly Kind[];
-}
-
-export async function perform(action: Exclude<NamespaceAction, { type: 'sweep' }>, { client, namespaceKind }: ContentDeleter): Promise<Outcome> {
-  const { namespace } = action;
-  switch (action.type) {
-    case 'set-status':
-      return outcomeOf(await client.updateStatus(namespaceKind, { ...namespace, status: action.status }));
-    case 'finalize': {
-      const finalized: Stored<Namespace> = { ...namespace, spec: { ...namespace.spec, finalizers: [...action.finalizers] } };
-      return outcomeOf(await client.update(namespaceKind, finalized, { subresource: 'finalize' }));
-    }
-  }
 }
 
 export async function deleteContent(namespace: Stored<Namespace>, failuresBefore: number, deleter: ContentDeleter): Promise<ContentDeletion> {

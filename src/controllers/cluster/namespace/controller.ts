@@ -1,11 +1,13 @@
 import type { Namespace } from '../../../api/generated/types.ts';
-import { eachOnce, type Kind } from '../../../api/kind.ts';
+import { eachOnce, type Kind, untypedKind } from '../../../api/kind.ts';
 import type { Client } from '../../../client/client.ts';
 import type { DefinedKinds } from '../../../client/controller/defined-kinds.ts';
 import type { Informers } from '../../../client/informers/informers.ts';
-import { Trigger, type Controller, type Source, source } from '../../../client/controller/loop.ts';
+import { defineController } from '../../../client/controller/define-controller.ts';
+import { type Controller, outcomeOf, type Source, source, Trigger } from '../../../client/controller/loop.ts';
+import { ObjectWriter } from '../../../client/controller/object-writer.ts';
 import type { Clock } from '../../../world/world.ts';
-import { type NamespaceAction, perform, type ContentDeletion, type ContentDeleter, deleteContent } from './actions.ts';
+import { type ContentDeleter, type ContentDeletion, deleteContent, type NamespaceAction } from './actions.ts';
 import { decideNamespace, type NamespaceSnapshot } from './decide.ts';
 
 export interface NamespaceControllerOptions {
@@ -23,7 +25,7 @@ export interface NamespaceControllerOptions {
 
 /** Deletes the content of terminating namespaces, then removes their finalizer. Keys are names of namespaces. */
 export function namespaceController(options: NamespaceControllerOptions): Controller<string, NamespaceSnapshot, NamespaceAction> {
-  const { namespaceKind, informers, definedKinds } = options;
+  const { client, namespaceKind, informers, definedKinds } = options;
   const namespaces = informers.cache(namespaceKind);
   const isContent = (kind: Kind): boolean => kind.namespaced && kind.verbs.includes('delete');
   const known = eachOnce(options.kinds).filter(isContent);
@@ -47,12 +49,12 @@ export function namespaceController(options: NamespaceControllerOptions): Contro
       return [name];
     });
 
-  return {
+  return defineController({
     name: 'namespace',
     sources: [
       deleted,
       source(namespaceKind, ({ before, after }) => {
-        if (after === undefined && before?.metadata.name !== undefined) deletions.forget(before.metadata.name);
+        if (after === undefined && before !== undefined) deletions.forget(before.metadata.name);
         return after?.metadata.deletionTimestamp === undefined ? [] : [after.metadata.name];
       }),
       ...known.filter(isWaitedFor).map(emptied),
@@ -63,14 +65,20 @@ export function namespaceController(options: NamespaceControllerOptions): Contro
       return namespace === undefined ? undefined : { namespace, deletion: deletions.get(name) };
     },
     decide: decideNamespace,
-    async perform(action, name) {
-      if (action.type !== 'sweep') return await perform(action, deleter);
-      await deletions.run(name, (failures) => deleteContent(action.namespace, failures, deleter));
-      deleted.fire(name);
-      return 'done';
+    writer: new ObjectWriter(client, [untypedKind(namespaceKind)]),
+    actions: {
+      async deleteContent({ namespace }, name) {
+        await deletions.run(name, (failures) => deleteContent(namespace, failures, deleter));
+        deleted.fire(name);
+        return 'done';
+      },
+      async finalize({ namespace, finalizers }) {
+        const finalized = { ...namespace, spec: { ...namespace.spec, finalizers: [...finalizers] } };
+        return outcomeOf(await client.update(namespaceKind, finalized, { subresource: 'finalize' }));
+      },
     },
     parallelism: 10,
-  };
+  });
 }
 
 /** Events have no finalizers, so a deletion never waits for them, and caching all of them would be a waste. */
@@ -78,13 +86,13 @@ const isWaitedFor = (kind: Kind): boolean => kind.verbs.includes('watch') && kin
 
 /** The last deletion result of each namespace, valid as long as its content has not changed since. */
 class ContentDeletions {
-  readonly #last = new Map<string, { readonly sweep: ContentDeletion; outdated: boolean }>();
+  readonly #last = new Map<string, { readonly deletion: ContentDeletion; outdated: boolean }>();
   /** Namespaces whose content changed during a deletion attempt: its result may be outdated. */
   readonly #changed = new Set<string>();
 
   get(name: string): ContentDeletion | undefined {
     const last = this.#last.get(name);
-    return last === undefined || last.outdated ? undefined : last.sweep;
+    return last === undefined || last.outdated ? undefined : last.deletion;
   }
 
   outdate(name: string): void {
@@ -100,7 +108,7 @@ class ContentDeletions {
 
   async run(name: string, make: (failures: number) => Promise<ContentDeletion>): Promise<void> {
     this.#changed.delete(name);
-    const deletion = await make(this.#last.get(name)?.sweep.failures ?? 0);
-    this.#last.set(name, { sweep: deletion, outdated: this.#changed.has(name) });
+    const deletion = await make(this.#last.get(name)?.deletion.failures ?? 0);
+    this.#last.set(name, { deletion, outdated: this.#changed.has(name) });
   }
 }

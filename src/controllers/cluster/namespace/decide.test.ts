@@ -31,8 +31,8 @@ const deleted = (plural: string, more: Partial<KindDeletion> = {}, group = ''): 
 function conditionsAfter(deletion: ContentDeletion, before?: Namespace['status']['conditions']): Readonly<Record<string, string>> {
   const decision = decideNamespace({ namespace: namespace(before === undefined ? {} : { conditions: before }), deletion }, now);
   const [action] = decision.actions;
-  if (action?.type !== 'set-status') throw new Error(`no status: ${action?.type}`);
-  return Object.fromEntries((action.status.conditions ?? []).map((c) => [c.type.replace('Namespace', ''), `${c.status} ${c.reason}: ${c.message}`]));
+  if (action?.do !== 'updateStatus') throw new Error(`no status: ${action?.do}`);
+  return Object.fromEntries((action.object.status.conditions ?? []).map((c) => [c.type.replace('Namespace', ''), `${c.status} ${c.reason}: ${c.message}`]));
 }
 
 const fine = {
@@ -43,7 +43,7 @@ const fine = {
   FinalizersRemaining: 'False ContentHasNoFinalizers: All content-preserving finalizers finished',
 };
 
-const types = ({ actions }: NamespaceDecision) => actions.map(({ type }) => type);
+const types = ({ actions }: NamespaceDecision) => actions.map(({ do: verb }) => verb);
 
 test('a namespace that is not being deleted is left alone', () => {
   expect(types(decideNamespace({ namespace: namespace({ deleting: false, phase: 'Active' }), deletion: undefined }, now))).toEqual([]);
@@ -51,17 +51,17 @@ test('a namespace that is not being deleted is left alone', () => {
 
 test('a deleted one is Terminating before its content is deleted', () => {
   const { actions } = decideNamespace({ namespace: namespace({ phase: 'Active' }), deletion: undefined }, now);
-  expect(actions).toMatchObject([{ type: 'set-status', status: { phase: 'Terminating' } }]);
+  expect(actions).toMatchObject([{ do: 'updateStatus', object: { status: { phase: 'Terminating' } } }]);
 });
 
 test('its content is deleted, then its conditions are written, then it is finalized', () => {
-  expect(types(decideNamespace({ namespace: namespace(), deletion: undefined }, now))).toEqual(['sweep']);
+  expect(types(decideNamespace({ namespace: namespace(), deletion: undefined }, now))).toEqual(['deleteContent']);
   const { actions } = decideNamespace({ namespace: namespace(), deletion: empty }, now);
   expect(conditionsAfter(empty)).toEqual(fine);
   const [status] = actions;
-  if (status?.type !== 'set-status') throw new Error('no status');
-  const said = { ...namespace(), status: status.status };
-  expect(decideNamespace({ namespace: said, deletion: empty }, now).actions).toMatchObject([{ type: 'finalize', finalizers: [] }]);
+  if (status?.do !== 'updateStatus') throw new Error('no status');
+  const said = { ...namespace(), status: status.object.status };
+  expect(decideNamespace({ namespace: said, deletion: empty }, now).actions).toMatchObject([{ do: 'finalize', finalizers: [] }]);
 });
 
 test('finalizers of other controllers stay, and are not waited for', () => {
@@ -102,7 +102,7 @@ test('nothing is done until the time of the next attempt', () => {
   const deletion: ContentDeletion = { ...empty, again: now + 8000, kinds: [deleted('configmaps', { remaining: 1, finalizers: new Map([['x/y', 1]]) })] };
   const waiting = namespace({ conditions: conditionsOf(deletion) });
   expect(decideNamespace({ namespace: waiting, deletion }, now)).toMatchObject({ actions: [], again: now + 8000 });
-  expect(types(decideNamespace({ namespace: waiting, deletion }, now + 8000))).toEqual(['sweep']);
+  expect(types(decideNamespace({ namespace: waiting, deletion }, now + 8000))).toEqual(['deleteContent']);
 });
 
 test('errors are sorted into a condition; the namespace is not finalized', () => {
@@ -123,7 +123,7 @@ test('a condition keeps its time while its status stays, and its place in the li
     .reverse();
   const deletion: ContentDeletion = { ...empty, again: now + 8000, kinds: [deleted('configmaps', { remaining: 1 })] };
   const [action] = decideNamespace({ namespace: namespace({ conditions: before }), deletion }, now).actions;
-  const after = action?.type === 'set-status' ? (action.status.conditions ?? []) : [];
+  const after = action?.do === 'updateStatus' ? (action.object.status.conditions ?? []) : [];
   expect(after.map(({ type }) => type)).toEqual(before.map(({ type }) => type));
   for (const condition of after) expect(condition.lastTransitionTime).toBe(condition.type === 'NamespaceContentRemaining' ? '2026-01-01T00:00:30Z' : old);
 });
@@ -136,5 +136,5 @@ test('deciding again changes no condition', () => {
 /** The conditions that follow from a deletion result. */
 function conditionsOf(deletion: ContentDeletion): NonNullable<Namespace['status']['conditions']> {
   const [action] = decideNamespace({ namespace: namespace(), deletion }, now).actions;
-  return action?.type === 'set-status' ? (action.status.conditions ?? []) : [];
+  return action?.do === 'updateStatus' ? (action.object.status.conditions ?? []) : [];
 }

@@ -1,5 +1,6 @@
 import type { Namespace, NamespaceCondition } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
+import { updateStatus } from '../../../client/decision.ts';
 import type { NamespaceDecision, ContentDeletion } from './actions.ts';
 
 /** The finalizer in `spec.finalizers` that this controller removes once the namespace is empty. */
@@ -16,16 +17,20 @@ export function decideNamespace({ namespace, deletion }: NamespaceSnapshot, now:
   const { finalizers = [] } = namespace.spec;
   if (namespace.metadata.deletionTimestamp === undefined) return nothing('Active', 'it is not being deleted');
   if (namespace.status.phase !== 'Terminating')
-    return act('Terminating', 'it is being deleted', { type: 'set-status', namespace, status: { ...namespace.status, phase: 'Terminating' } });
+    return act('Terminating', 'it is being deleted', ...updateStatus(namespace, { ...namespace, status: { ...namespace.status, phase: 'Terminating' } }));
   if (finalizers.length === 0) return nothing('Finalized', 'it has no finalizers');
   if (deletion === undefined || (deletion.again !== undefined && deletion.again <= now))
-    return act('NotEmptied', 'its content has to be deleted', { type: 'sweep', namespace });
+    return act('NotEmptied', 'its content has to be deleted', { do: 'deleteContent', namespace });
   const conditions = conditionsAfter(namespace.status.conditions ?? [], deletion, now);
   if (conditions !== undefined)
-    return act('ConditionsChanged', 'its conditions are out of date', { type: 'set-status', namespace, status: { ...namespace.status, conditions } });
+    return act(
+      'ConditionsChanged',
+      'its conditions are out of date',
+      ...updateStatus(namespace, { ...namespace, status: { ...namespace.status, conditions } }),
+    );
   if (deletion.again !== undefined) return { ...nothing('ContentRemains', 'some of its content remains'), again: deletion.again };
   if (!finalizers.includes(FINALIZER)) return nothing('Finalized', 'it has finalizers of other controllers');
-  return act('Empty', 'it is empty', { type: 'finalize', namespace, finalizers: finalizers.filter((other) => other !== FINALIZER).sort() });
+  return act('Empty', 'it is empty', { do: 'finalize', namespace, finalizers: finalizers.filter((other) => other !== FINALIZER).sort() });
 }
 
 /** The new conditions; undefined: nothing changes. */
@@ -92,4 +97,4 @@ function finalizersRemaining(deletion: ContentDeletion): ReasonAndMessage | unde
 const counted = ({ kinds, heldUpByPods }: ContentDeletion) => (heldUpByPods ? [] : kinds.filter(({ remaining }) => remaining > 0));
 
 const nothing = (code: string, text: string): NamespaceDecision => ({ actions: [], reasons: [{ code, text }] });
-const act = (code: string, text: string, action: NamespaceDecision['actions'][number]): NamespaceDecision => ({ actions: [action], reasons: [{ code, text }] });
+const act = (code: string, text: string, ...actions: NamespaceDecision['actions']): NamespaceDecision => ({ actions, reasons: [{ code, text }] });

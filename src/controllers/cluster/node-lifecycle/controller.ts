@@ -7,7 +7,9 @@ import { podKind } from '../../../api/kinds/pod/pod.ts';
 import type { Cache, Change } from '../../../client/informers/cache.ts';
 import type { Client } from '../../../client/client.ts';
 import type { Informers } from '../../../client/informers/informers.ts';
-import { Trigger, type Controller, type Outcome, outcomeOf, source } from '../../../client/controller/loop.ts';
+import { defineController } from '../../../client/controller/define-controller.ts';
+import { type Controller, outcomeOf, source, Trigger } from '../../../client/controller/loop.ts';
+import { RecordedEvents } from '../../../client/events/event-dedup.ts';
 import type { EventRecorder } from '../../../client/events/event-recorder.ts';
 import { ObjectWriter } from '../../../client/controller/object-writer.ts';
 import type { Clock } from '../../../world/world.ts';
@@ -33,28 +35,10 @@ export interface NodeLifecycleOptions {
  * A node is enqueued when it changes and when its grace period ends. A renewed Lease only moves that moment.
  */
 export function nodeLifecycle(options: NodeLifecycleOptions): Controller<string, NodeLifecycleSnapshot, NodeLifecycleAction> {
-  const { informers, client, recorder } = options;
+  const { informers, client, recorder, clock } = options;
   const view = new NodeLifecycleView(options);
-  const writer = new ObjectWriter(client, [untypedKind(nodeKind)]);
-  const perform = async (action: NodeLifecycleAction, name: string): Promise<Outcome> => {
-    switch (action.do) {
-      case 'update':
-      case 'updateStatus':
-        return writer.perform(action);
-      case 'mark-pod': {
-        const result = await client.updateStatus(podKind, action.pod);
-        return !result.ok && result.reason === 'notFound' ? 'done' : outcomeOf(result);
-      }
-      case 'take-turn':
-        view.zones.slotTaken(name);
-        return 'done';
-      case 'tell':
-        recorder.record(action.about, action.report);
-        return 'done';
-    }
-  };
   const nodes = informers.cache(nodeKind);
-  return {
+  return defineController({
     name: 'node-lifecycle',
     sources: [
       view.trigger,
@@ -64,9 +48,20 @@ export function nodeLifecycle(options: NodeLifecycleOptions): Controller<string,
     ],
     snapshot: (name) => view.snapshot(name),
     decide: decideNode,
-    perform,
+    writer: new ObjectWriter(client, [untypedKind(nodeKind)]),
+    events: new RecordedEvents(recorder, clock),
+    actions: {
+      async markPod({ pod }) {
+        const result = await client.updateStatus(podKind, pod);
+        return !result.ok && result.reason === 'notFound' ? 'done' : outcomeOf(result);
+      },
+      async takeSlot(_, name) {
+        view.zones.slotTaken(name);
+        return 'done';
+      },
+    },
     parallelism: 16,
-  };
+  });
 }
 
 const isPlaced = (change: Change<Pod>): change is Change<Pod> & { readonly after: Stored<Pod> } =>

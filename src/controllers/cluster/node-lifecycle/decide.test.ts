@@ -55,11 +55,11 @@ function brief(action: NodeLifecycleAction): string {
       return `taints ${(action.object.spec.taints ?? []).map(({ key, effect }) => `${key.replace('node.kubernetes.io/', '')}:${effect}`).join(' ')}`.trim();
     case 'updateStatus':
       return `status ${(action.object.status.conditions ?? []).map(({ type, status }) => `${type}=${status}`).join(' ')}`;
-    case 'mark-pod':
+    case 'markPod':
       return `unready ${action.pod.metadata.name ?? ''}`;
-    case 'tell':
-      return `tell ${action.report.message}`;
-    case 'take-turn':
+    case 'recordEvent':
+      return `event ${action.event.message}`;
+    default:
       return action.do;
   }
 }
@@ -70,9 +70,9 @@ describe('a node without heartbeats', () => {
     expect(decideNode(seen({ sinceHeartbeatMs: 50_000 }), now)).toMatchObject({ actions: [], again: now + 1 });
     expect(done(seen({ sinceHeartbeatMs: 50_001, pods: () => [pod('web', 'True', earlier), pod('slow', 'False', earlier)] }))).toEqual([
       'status Ready=Unknown MemoryPressure=Unknown DiskPressure=Unknown PIDPressure=Unknown',
-      'tell Node n1 status is now: NodeNotReady',
+      'event Node n1 status is now: NodeNotReady',
       'unready web',
-      'tell Node is not ready',
+      'event Node is not ready',
       'taints unreachable:NoSchedule',
     ]);
   });
@@ -115,13 +115,13 @@ describe('a node without heartbeats', () => {
 
   test('that was not ready before becomes unreachable without an event', () => {
     expect(done(seen({ node: node([condition('Ready', 'False')]), sinceHeartbeatMs: 60_000 }))[0]).toMatch(/^status Ready=Unknown/);
-    expect(done(seen({ node: node([condition('Ready', 'False')]), sinceHeartbeatMs: 60_000 })).join()).not.toContain('tell');
+    expect(done(seen({ node: node([condition('Ready', 'False')]), sinceHeartbeatMs: 60_000 })).join()).not.toContain('event ');
   });
 
   test('leaves pods alone that became ready later', () => {
     const lost = node([condition('Ready', 'Unknown', { lastTransitionTime: earlier })], { taints: [taint('unreachable', 'NoSchedule')] });
     const pods = () => [pod('before', 'True', '2026-01-01T22:59:59Z'), pod('since', 'True', '2026-01-01T23:00:01Z')];
-    expect(done(seen({ node: lost, pods, sinceHeartbeatMs: 60_000 }))).toEqual(['unready before', 'tell Node is not ready']);
+    expect(done(seen({ node: lost, pods, sinceHeartbeatMs: 60_000 }))).toEqual(['unready before', 'event Node is not ready']);
   });
 
   test('keeps the other conditions of its pods', () => {
@@ -150,8 +150,8 @@ describe('taints follow from conditions', () => {
       ['taints disk-pressure:NoSchedule memory-pressure:NoSchedule pid-pressure:NoSchedule network-unavailable:NoSchedule'],
     ],
     ['not ready, others first', node([condition('Ready', 'False')]), later, ['taints not-ready:NoSchedule']],
-    ['not ready, at its turn', node([condition('Ready', 'False')]), { state: 'now' }, ['taints not-ready:NoSchedule not-ready:NoExecute', 'take-turn']],
-    ['lost, at its turn', node([condition('Ready', 'Unknown')]), { state: 'now' }, ['taints unreachable:NoSchedule unreachable:NoExecute', 'take-turn']],
+    ['not ready, at its turn', node([condition('Ready', 'False')]), { state: 'now' }, ['taints not-ready:NoSchedule not-ready:NoExecute', 'takeSlot']],
+    ['lost, at its turn', node([condition('Ready', 'Unknown')]), { state: 'now' }, ['taints unreachable:NoSchedule unreachable:NoExecute', 'takeSlot']],
     [
       'lost and then heard of, but not ready: at once',
       node([condition('Ready', 'False')], { taints: [taint('unreachable', 'NoSchedule'), taint('unreachable', 'NoExecute')] }),
@@ -240,7 +240,7 @@ describe('for any snapshot', () => {
         case 'update':
         case 'updateStatus':
           return { ...next, node: action.object };
-        case 'mark-pod':
+        case 'markPod':
           return { ...next, pods: next.pods.map((each) => (each.metadata.name === action.pod.metadata.name ? action.pod : each)) };
         default:
           return next;
@@ -252,7 +252,7 @@ describe('for any snapshot', () => {
     for (let i = 0; i < 3; i++) next = after(next, decide(next).actions);
     return next;
   };
-  const writes = (state: State) => decide(state).actions.filter(({ do: what }) => what !== 'take-turn');
+  const writes = (state: State) => decide(state).actions.filter(({ do: what }) => what !== 'takeSlot');
 
   test('it settles, and equal snapshots give equal decisions', () => {
     fc.assert(

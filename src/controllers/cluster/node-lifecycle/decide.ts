@@ -1,6 +1,7 @@
 import type { Node, Pod, PodCondition } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
 import { timestamp } from '../../../api/kinds/timestamps.ts';
+import { recordOnce } from '../../../client/decision.ts';
 import { conditionOf } from '../../pods/conditions.ts';
 import type { NodeLifecycleAction, NodeLifecycleDecision } from './actions.ts';
 import { markUnreachable, readyOf } from './conditions.ts';
@@ -30,7 +31,7 @@ export function decideNode(snapshot: NodeLifecycleSnapshot, now: number): NodeLi
     ...(judged === node ? [] : markUnreachableActions(node, judged)),
     ...stalePods(judged, snapshot).flatMap((pod) => unready(pod, now)),
     ...(next === judged ? [] : [{ do: 'update', object: next, from: judged } as const]),
-    ...(judged === node && needsEvictionTaint(node) && slot.state === 'now' ? [{ do: 'take-turn' } as const] : []),
+    ...(judged === node && needsEvictionTaint(node) && slot.state === 'now' ? [{ do: 'takeSlot' } as const] : []),
   ];
   const times = [leftMs >= 0 ? leftMs + 1 : undefined, slot.state === 'soon' ? slot.inMs : undefined].filter((ms) => ms !== undefined);
   return { actions, reasons: [reasonFor(judged, leftMs)], ...(times.length === 0 ? {} : { again: now + Math.min(...times) }) };
@@ -46,7 +47,7 @@ function markUnreachableActions(node: Stored<Node>, lost: Stored<Node>): readonl
   const { name, uid } = node.metadata;
   const report = { type: 'Normal', reason: 'NodeNotReady', message: `Node ${name} status is now: NodeNotReady` } as const;
   const write = { do: 'updateStatus', object: lost, from: node } as const;
-  return readyOf(node)?.status === 'True' ? [write, { do: 'tell', about: { kind: 'Node', name, uid, apiVersion: 'v1' }, report }] : [write];
+  return readyOf(node)?.status === 'True' ? [write, recordOnce({ about: { kind: 'Node', name, uid, apiVersion: 'v1' }, ...report })] : [write];
 }
 
 /**
@@ -67,10 +68,7 @@ function unready(pod: Stored<Pod>, now: number): readonly NodeLifecycleAction[] 
     condition.type === 'Ready' ? { ...condition, status: 'False', lastTransitionTime: timestamp(now) } : condition;
   const marked = { ...pod, status: { ...pod.status, conditions: (pod.status.conditions ?? []).map(changed) } };
   const report = { type: 'Warning', reason: 'NodeNotReady', message: 'Node is not ready' } as const;
-  return [
-    { do: 'mark-pod', pod: marked },
-    { do: 'tell', about: pod, report },
-  ];
+  return [{ do: 'markPod', pod: marked }, recordOnce({ about: pod, ...report })];
 }
 
 function withTaints(judged: Stored<Node>, { node: seen, slot }: NodeLifecycleSnapshot, now: number): Stored<Node> {

@@ -1,10 +1,13 @@
 import type { Node, Pod } from '../../../api/generated/types.ts';
+import { untypedKind } from '../../../api/kind.ts';
 import { nodeKind } from '../../../api/kinds/core/node.ts';
 import { podKind } from '../../../api/kinds/pod/pod.ts';
 import { type Cache, type Change, keyOf } from '../../../client/informers/cache.ts';
 import { type Client, refOf } from '../../../client/client.ts';
 import type { Informers } from '../../../client/informers/informers.ts';
-import { type Controller, type Outcome, outcomeOf, source } from '../../../client/controller/loop.ts';
+import { defineController } from '../../../client/controller/define-controller.ts';
+import { type Controller, outcomeOf, source } from '../../../client/controller/loop.ts';
+import { ObjectWriter } from '../../../client/controller/object-writer.ts';
 import type { Clock } from '../../../world/world.ts';
 import { nodeOfPod } from '../../pods/on-node.ts';
 import type { PodGcAction } from './actions.ts';
@@ -31,7 +34,7 @@ export function podGarbageCollector({
   const nodes = new MissingNodes(informers.cache(nodeKind), clock);
   const finished = new FinishedPods(finishedKept);
 
-  const wokenByPod = (change: Change<Pod>): readonly string[] => {
+  const keysForPod = (change: Change<Pod>): readonly string[] => {
     finished.change(change);
     const { before, after } = change;
     if (after === undefined && !podsOnNode.has(before?.spec.nodeName ?? '')) nodes.forget(before?.spec.nodeName);
@@ -43,35 +46,30 @@ export function podGarbageCollector({
     return isNews ? podsOnNode.get((after ?? before)?.metadata.name ?? '').map(({ metadata }) => keyOf(metadata)) : [];
   };
 
-  return {
+  return defineController({
     name: 'pod-garbage-collector',
-    sources: [source(podKind, wokenByPod), source(nodeKind, keysForNode)],
+    sources: [source(podKind, keysForPod), source(nodeKind, keysForNode)],
     snapshot(key) {
       const pod = pods.getKey(key);
       return pod === undefined ? undefined : { pod, node: nodes.of(pod), isSurplus: finished.surplus().includes(key) };
     },
     decide: decidePodGc,
-    perform: (action) => perform(action, client),
+    writer: new ObjectWriter(client, [untypedKind(podKind)]),
+    actions: {
+      async confirmNodeGone({ node }) {
+        const found = await client.get(nodeKind, { name: node });
+        // The node exists: the cache will show it soon.
+        if (found.ok) return 'conflict';
+        return found.reason === 'notFound' ? 'done' : outcomeOf(found);
+      },
+      async forceDelete({ pod }) {
+        const { uid } = pod.metadata;
+        const result = await client.delete(podKind, refOf(pod), { preconditions: { uid }, gracePeriodSeconds: 0 });
+        return !result.ok && result.reason === 'notFound' ? 'done' : outcomeOf(result);
+      },
+    },
     parallelism: 32,
-  };
-}
-
-async function perform(action: PodGcAction, client: Client): Promise<Outcome> {
-  switch (action.do) {
-    case 'confirm-node-gone': {
-      const found = await client.get(nodeKind, { name: action.node });
-      // The node exists: the cache will show it soon.
-      if (found.ok) return 'conflict';
-      return found.reason === 'notFound' ? 'done' : outcomeOf(found);
-    }
-    case 'mark-failed':
-      return outcomeOf(await client.updateStatus(podKind, action.pod));
-    case 'delete': {
-      const { uid } = action.pod.metadata;
-      const result = await client.delete(podKind, refOf(action.pod), { preconditions: { uid }, gracePeriodSeconds: 0 });
-      return !result.ok && result.reason === 'notFound' ? 'done' : outcomeOf(result);
-    }
-  }
+  });
 }
 
 /** Nodes of pods that are not in the cache: since when. */

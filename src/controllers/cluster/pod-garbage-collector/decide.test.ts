@@ -37,19 +37,19 @@ describe('a pod', () => {
     ['that runs on a node stays', {}, []],
     ['that goes, on a node, is left to the node', { pod: pod(going) }, []],
     ['that goes, on a lost node, is left to the node', { pod: pod(going), node: node(false) }, []],
-    ['that goes, on a node out of service, is removed', { pod: pod(going), node: node(false, out) }, ['mark-failed', 'delete']],
+    ['that goes, on a node out of service, is removed', { pod: pod(going), node: node(false, out) }, ['updateStatus', 'forceDelete']],
     ['that does not go, on a node out of service, stays', { node: node(false, out) }, []],
     ['that goes, on a node that is said to be out of service but is ready, is left to it', { pod: pod(going), node: node(true, out) }, []],
-    ['that goes and has no node is removed', { pod: pod(going, 'Pending'), node: { state: 'none' } }, ['mark-failed', 'delete']],
+    ['that goes and has no node is removed', { pod: pod(going, 'Pending'), node: { state: 'none' } }, ['updateStatus', 'forceDelete']],
     ['that has no node stays', { pod: pod({}, 'Pending'), node: { state: 'none' } }, []],
-    ['whose node has been gone for 40 s is removed', { node: missing(40_000) }, ['confirm-node-gone', 'mark-failed', 'delete']],
-    ['that has ended keeps what it said of itself', { pod: pod({}, 'Succeeded'), node: missing(40_000) }, ['confirm-node-gone', 'delete']],
+    ['whose node has been gone for 40 s is removed', { node: missing(40_000) }, ['confirmNodeGone', 'updateStatus', 'forceDelete']],
+    ['that has ended keeps what it said of itself', { pod: pod({}, 'Succeeded'), node: missing(40_000) }, ['confirmNodeGone', 'forceDelete']],
     [
       'that is being removed and waits for finalizers is left alone',
       { pod: pod({ ...going, deletionGracePeriodSeconds: 0 }, 'Failed'), node: missing(40_000) },
       [],
     ],
-    ['of too many that have finished is removed', { pod: pod({}, 'Succeeded'), isSurplus: true }, ['delete']],
+    ['of too many that have finished is removed', { pod: pod({}, 'Succeeded'), isSurplus: true }, ['forceDelete']],
   ])('%s', (_, more, expected) => expect(brief(seen(more))).toEqual(expected));
 
   test('whose node is missing for less than 40 s stays', () => {
@@ -58,8 +58,8 @@ describe('a pod', () => {
 
   test('whose node is gone gets a DisruptionTarget condition', () => {
     expect(decidePodGc(seen({ node: missing(50_000) }), now).actions[1]).toMatchObject({
-      do: 'mark-failed',
-      pod: {
+      do: 'updateStatus',
+      object: {
         status: {
           phase: 'Failed',
           observedGeneration: 2,
@@ -81,7 +81,7 @@ describe('a pod', () => {
 
   test('that is deleted for another reason is Failed without DisruptionTarget', () => {
     const [mark] = decidePodGc(seen({ pod: pod(going), node: node(false, out) }), now).actions;
-    expect(mark).toMatchObject({ pod: { status: { phase: 'Failed', conditions: [{ type: 'Ready' }] } } });
+    expect(mark).toMatchObject({ object: { status: { phase: 'Failed', conditions: [{ type: 'Ready' }] } } });
   });
 });
 
@@ -100,12 +100,12 @@ describe('for any snapshot', () => {
   const after = (snapshot: PodGcSnapshot, actions: readonly PodGcAction[]): PodGcSnapshot =>
     actions.reduce((state, action): PodGcSnapshot => {
       switch (action.do) {
-        case 'confirm-node-gone':
-          return state;
-        case 'mark-failed':
-          return { ...state, pod: action.pod };
-        case 'delete':
+        case 'updateStatus':
+          return { ...state, pod: action.object };
+        case 'forceDelete':
           return { ...state, pod: { ...state.pod, metadata: { ...state.pod.metadata, ...going, deletionGracePeriodSeconds: 0 } } };
+        default:
+          return state;
       }
     }, snapshot);
 

@@ -2,6 +2,7 @@ import type { Node, Pod } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
 import { disruption, type NewCondition, withCondition } from '../../pods/conditions.ts';
 import { isPodTerminal } from '../../pods/state.ts';
+import { updateStatus } from '../../../client/decision.ts';
 import type { PodGcAction, PodGcDecision } from './actions.ts';
 
 export interface PodGcSnapshot {
@@ -36,7 +37,7 @@ function decideOrphan(pod: Stored<Pod>, { name, since }: PodNode & { readonly st
   const due = since + quarantineMs;
   if (now < due) return { actions: [], reasons: [{ code: 'NodeMissing', text: `its node ${name} does not exist, or not yet` }], again: due };
   const removal = remove(pod, now, orphaned);
-  return act('NodeGone', `its node ${name} no longer exists`, removal.length === 0 ? [] : [{ do: 'confirm-node-gone', node: name }, ...removal]);
+  return act('NodeGone', `its node ${name} no longer exists`, removal.length === 0 ? [] : [{ do: 'confirmNodeGone', node: name }, ...removal]);
 }
 
 const act = (code: string, text: string, actions: readonly PodGcAction[]): PodGcDecision => ({ actions, reasons: [{ code, text }] });
@@ -49,7 +50,7 @@ export function isOutOfService({ spec, status }: Node): boolean {
 
 function remove(pod: Stored<Pod>, now: number, why?: NewCondition): readonly PodGcAction[] {
   const failed = isPodTerminal(pod) ? pod : asFailed(pod, now, why);
-  return [...(failed === pod ? [] : [{ do: 'mark-failed', pod: failed } as const]), ...(isBeingRemoved(pod) ? [] : [{ do: 'delete', pod } as const])];
+  return [...updateStatus(pod, failed), ...(isBeingRemoved(pod) ? [] : [{ do: 'forceDelete', pod } as const])];
 }
 
 /** Only finalizers keep the pod. */

@@ -6,13 +6,12 @@ import { type Meter, readAll } from '../../../api/quota/meter.ts';
 import { addUsage, nothingUsed, type Usage, zero } from '../../../api/quota/usage.ts';
 import type { Client } from '../../../client/client.ts';
 import { listAll } from '../../../client/live-lists.ts';
-import type { Decision } from '../../../client/decision.ts';
+import type { Decision, ObjectWrite } from '../../../client/decision.ts';
 import { type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
 
 export type QuotaAction =
   /** Lists from the server, not from the caches. If more is used than `used` says, the pass ends here. */
-  | { readonly type: 'confirm-usage'; readonly quota: Stored<ResourceQuota>; readonly used: Usage }
-  | { readonly type: 'write-status'; readonly quota: Stored<ResourceQuota> };
+  { readonly do: 'confirmUsage'; readonly quota: Stored<ResourceQuota>; readonly used: Usage } | ObjectWrite<Stored<ResourceQuota>>;
 
 export interface QuotaDecision extends Decision<QuotaAction> {
   /** Since when the caches and the quota disagree, while they get time to agree. */
@@ -27,7 +26,7 @@ export interface ConfirmUsageContext {
 }
 
 export async function confirmUsage(
-  { quota, used }: Extract<QuotaAction, { type: 'confirm-usage' }>,
+  { quota, used }: Extract<QuotaAction, { do: 'confirmUsage' }>,
   { client, meters, now }: ConfirmUsageContext,
 ): Promise<Outcome> {
   let live: Usage = nothingUsed;

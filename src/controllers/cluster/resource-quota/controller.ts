@@ -8,6 +8,7 @@ import { type Cache, keyOf } from '../../../client/informers/cache.ts';
 import type { Client } from '../../../client/client.ts';
 import type { DefinedKinds } from '../../../client/controller/defined-kinds.ts';
 import type { Informers } from '../../../client/informers/informers.ts';
+import { defineController } from '../../../client/controller/define-controller.ts';
 import { type Controller, type Outcome, outcomeOf, type Source, source } from '../../../client/controller/loop.ts';
 import { isNewer } from '../../../client/revision.ts';
 import type { Clock } from '../../../world/world.ts';
@@ -28,7 +29,7 @@ export interface QuotaControllerOptions {
 /** Corrects `status.used` of quotas when objects are deleted, shrink or stop counting. Keys are 'namespace/name'. */
 export function quotaController(options: QuotaControllerOptions): Controller<string, QuotaSnapshot, QuotaAction> {
   const worker = new QuotaWorker(options);
-  return {
+  return defineController({
     name: 'resource-quota',
     sources: [
       source(resourceQuotaKind, ({ before, after }) => [keyOf((after ?? before)?.metadata ?? {})]),
@@ -41,9 +42,12 @@ export function quotaController(options: QuotaControllerOptions): Controller<str
       worker.remember(snapshot.quota, decision.disagreeingSince);
       return decision;
     },
-    perform: (action, key) => worker.perform(action, key),
+    actions: {
+      confirmUsage: (action) => worker.confirmUsage(action),
+      updateStatus: ({ object }, key) => worker.updateStatus(object, key),
+    },
     parallelism: 8,
-  };
+  });
 }
 
 /** What the controller remembers of a quota between two passes. */
@@ -83,17 +87,17 @@ class QuotaWorker {
     return {
       subscribe: (informers, add) => {
         if (evaluator === undefined) return () => undefined;
-        const wakeAll = (): void => {
+        const enqueueAll = (): void => {
           for (const { metadata } of this.#quotas.list()) add(keyOf(metadata));
         };
         const evaluators = this.#evaluators.set(kind, evaluator);
         const cancel = source(kind, (change) => this.usage.changed(kind, change)).subscribe(informers, add);
         // The objects of the kind are counted from its cache, so its quotas are measured again once that is filled.
-        void informers.synced().then(wakeAll);
+        void informers.synced().then(enqueueAll);
         return () => {
           cancel();
           evaluators.delete(kind);
-          wakeAll();
+          enqueueAll();
         };
       },
     };
@@ -125,11 +129,14 @@ class QuotaWorker {
     this.#memories.set(key, disagreeingSince === undefined ? memory : { ...memory, disagreement: { since: disagreeingSince, chargedAt } });
   }
 
-  async perform(action: QuotaAction, key: string): Promise<Outcome> {
+  confirmUsage(action: Extract<QuotaAction, { do: 'confirmUsage' }>): Promise<Outcome> {
     const { client, clock } = this.#options;
-    if (action.type === 'confirm-usage') return confirmUsage(action, { client, meters: this.usage.usageOf(action.quota).meters, now: clock.now() });
-    const chargedAt = this.#chargedAt(key, action.quota);
-    const result = await client.updateStatus(resourceQuotaKind, action.quota);
+    return confirmUsage(action, { client, meters: this.usage.usageOf(action.quota).meters, now: clock.now() });
+  }
+
+  async updateStatus(quota: Stored<ResourceQuota>, key: string): Promise<Outcome> {
+    const chargedAt = this.#chargedAt(key, quota);
+    const result = await this.#options.client.updateStatus(resourceQuotaKind, quota);
     // The write compared the revision, so admission has not charged the quota in between.
     if (result.ok) this.#memories.set(key, { ...this.#memories.get(key), own: { resourceVersion: result.value.metadata.resourceVersion, chargedAt } });
     return outcomeOf(result);

@@ -29,19 +29,19 @@ const both = (claims: string, storage: string) => ({ persistentvolumeclaims: cla
 const now = 1_000_000;
 const everything = new Set(Object.keys(hard));
 
-const types = (snapshot: QuotaSnapshot, at = now) => decideUsage(snapshot, at).actions.map(({ type }) => type);
+const types = (snapshot: QuotaSnapshot, at = now) => decideUsage(snapshot, at).actions.map(({ do: verb }) => verb);
 /** The status that would be written. */
 const written = (snapshot: QuotaSnapshot, at = now) => {
   const last = decideUsage(snapshot, at).actions.at(-1);
-  return last?.type === 'write-status' ? last.quota.status : undefined;
+  return last?.do === 'updateStatus' ? last.object.status : undefined;
 };
 
 describe('status.used is written', () => {
   test('at once for a new quota, after a list from the server: the caches may not show everything yet', () => {
     const fresh = seen(quota(undefined, undefined), both('2', '3Gi'));
-    expect(types(fresh)).toEqual(['confirm-usage', 'write-status']);
+    expect(types(fresh)).toEqual(['confirmUsage', 'updateStatus']);
     expect(written(fresh)).toEqual({ hard, used: both('2', '3Gi') });
-    expect(types({ ...fresh, current: everything })).toEqual(['write-status']);
+    expect(types({ ...fresh, current: everything })).toEqual(['updateStatus']);
   });
 
   test('with zeros', () => {
@@ -50,20 +50,20 @@ describe('status.used is written', () => {
 
   test('when the limits change; resources without limit are removed', () => {
     const narrowed = seen(quota(both('2', '3Gi'), hard, { persistentvolumeclaims: '5' }), { persistentvolumeclaims: '2' });
-    expect(types(narrowed)).toEqual(['write-status']);
+    expect(types(narrowed)).toEqual(['updateStatus']);
     expect(written(narrowed)).toEqual({ hard: { persistentvolumeclaims: '5' }, used: { persistentvolumeclaims: '2' } });
     expect(written(seen(quota(both('2', '3Gi'), hard, {}), {}))).toEqual({});
   });
 
   test('at once when less is used and the caches are past its last charge', () => {
     const less = seen(quota(both('2', '3Gi')), both('1', '1Gi'), { current: everything });
-    expect(types(less)).toEqual(['write-status']);
+    expect(types(less)).toEqual(['updateStatus']);
     expect(written(less)).toEqual({ hard, used: both('1', '1Gi') });
   });
 
   test('at first only for resources whose caches are past the last charge', () => {
     const partly = seen(quota(both('2', '3Gi')), both('1', '1Gi'), { current: new Set(['requests.storage']) });
-    expect(types(partly)).toEqual(['write-status']);
+    expect(types(partly)).toEqual(['updateStatus']);
     expect(written(partly)).toEqual({ hard, used: both('2', '1Gi') });
     expect(decideUsage(partly, now)).toMatchObject({ disagreeingSince: now, again: now + agreementTimeoutMs });
   });
@@ -73,14 +73,14 @@ describe('status.used is written', () => {
     expect(decideUsage(doubtful, now)).toMatchObject({ actions: [], disagreeingSince: now, again: now + agreementTimeoutMs });
     const since = { ...doubtful, disagreeingSince: now - agreementTimeoutMs + 1 };
     expect(decideUsage(since, now)).toMatchObject({ actions: [], disagreeingSince: since.disagreeingSince, again: now + 1 });
-    expect(types(since, now + 1)).toEqual(['confirm-usage', 'write-status']);
+    expect(types(since, now + 1)).toEqual(['confirmUsage', 'updateStatus']);
     expect(decideUsage(since, now + 1)).not.toHaveProperty('disagreeingSince');
   });
 
   test('later when more is used: most likely its own charge is on the way', () => {
     const more = seen(quota(both('1', '1Gi')), both('2', '3Gi'), { current: everything });
     expect(types(more)).toEqual([]);
-    expect(types({ ...more, disagreeingSince: now - agreementTimeoutMs })).toEqual(['write-status']);
+    expect(types({ ...more, disagreeingSince: now - agreementTimeoutMs })).toEqual(['updateStatus']);
   });
 
   test('never for an equal amount in another notation', () => {
@@ -113,7 +113,7 @@ describe('for any snapshot', () => {
   /** As it is after the write. */
   const after = (snapshot: QuotaSnapshot): QuotaSnapshot => {
     const last = decideUsage(snapshot, now).actions.at(-1);
-    return last?.type === 'write-status' ? { ...snapshot, quota: last.quota } : snapshot;
+    return last?.do === 'updateStatus' ? { ...snapshot, quota: last.object } : snapshot;
   };
 
   test('it settles: after the timeout, deciding again gives nothing', () => {
@@ -135,7 +135,7 @@ describe('for any snapshot', () => {
       fc.property(snapshots, (snapshot) => {
         const { actions } = decideUsage(snapshot, now);
         // The list changes nothing: after any prefix but the whole, the same is decided again.
-        expect(actions.slice(0, -1).every(({ type }) => type === 'confirm-usage')).toBe(true);
+        expect(actions.slice(0, -1).every(({ do: verb }) => verb === 'confirmUsage')).toBe(true);
         const patient = { ...after(snapshot), disagreeingSince: now - agreementTimeoutMs };
         const straight = { ...snapshot, disagreeingSince: now - agreementTimeoutMs };
         expect(after(patient).quota.status).toEqual(after(straight).quota.status);
@@ -157,11 +157,11 @@ describe('for any snapshot', () => {
         const said = parseUsage(snapshot.quota.status.used);
         const { actions } = decideUsage(snapshot, now);
         const [first, last] = [actions[0], actions.at(-1)];
-        if (last?.type !== 'write-status') return;
-        for (const [name, amount] of parseUsage(last.quota.status.used)) {
+        if (last?.do !== 'updateStatus') return;
+        for (const [name, amount] of parseUsage(last.object.status.used)) {
           const before = said.get(name);
           const gives = before === undefined || compareQuantities(amount, before) < 0;
-          if (gives && !snapshot.current.has(name)) expect(first?.type === 'confirm-usage' && first.used.has(name)).toBe(true);
+          if (gives && !snapshot.current.has(name)) expect(first?.do === 'confirmUsage' && first.used.has(name)).toBe(true);
         }
       }),
     );

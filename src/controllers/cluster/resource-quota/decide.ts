@@ -4,6 +4,7 @@ import { compareQuantities, formatQuantity } from '../../../api/quantity.ts';
 import { equalResourceLists } from '../../../api/validation/resources.ts';
 import { usedOf } from '../../../api/quota/meter.ts';
 import { formatUsage, parseUsage, type Usage } from '../../../api/quota/usage.ts';
+import { updateStatus } from '../../../client/decision.ts';
 import type { QuotaAction, QuotaDecision } from './actions.ts';
 
 export interface QuotaSnapshot {
@@ -50,8 +51,8 @@ export function decideUsage({ quota, measured, current, disagreeingSince, nextEn
 
   const unsure = new Map([...used].filter(([name]) => toWrite.includes(name) && isLess(name) && !current.has(name)));
   const next = new Map([...used].map(([name, amount]) => [name, toWrite.includes(name) ? amount : (said.get(name) ?? amount)]));
-  const confirm: readonly QuotaAction[] = unsure.size === 0 ? [] : [{ type: 'confirm-usage', quota, used: unsure }];
-  return { actions: [...confirm, { type: 'write-status', quota: withStatus(quota, next) }], reasons, ...waits };
+  const confirm: readonly QuotaAction[] = unsure.size === 0 ? [] : [{ do: 'confirmUsage', quota, used: unsure }];
+  return { actions: [...confirm, ...updateStatus(quota, withStatus(quota, next))], reasons, ...waits };
 }
 
 /** The names whose amounts differ, or that only one list has. 1Gi and 1024Mi are equal. */

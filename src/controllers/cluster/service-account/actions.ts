@@ -1,35 +1,10 @@
 import type { ConfigMap, ServiceAccount } from '../../../api/generated/types.ts';
-import type { Stored } from '../../../api/stored.ts';
-import type { Kind } from '../../../api/kind.ts';
-import type { Client, Draft, Result } from '../../../client/client.ts';
-import type { Decision } from '../../../client/decision.ts';
-import { type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
+import type { Draft } from '../../../client/client.ts';
+import type { Decision, ObjectWrite } from '../../../client/decision.ts';
 
 export type ServiceAccountAction =
-  | { readonly type: 'create-account'; readonly account: Draft<ServiceAccount> }
-  | { readonly type: 'create-map'; readonly map: Draft<ConfigMap> }
-  | { readonly type: 'update-map'; readonly map: Stored<ConfigMap> };
+  | { readonly do: 'createAccount'; readonly account: Draft<ServiceAccount> }
+  | { readonly do: 'createMap'; readonly map: Draft<ConfigMap> }
+  | ObjectWrite<ConfigMap>;
 
 export type ServiceAccountDecision = Decision<ServiceAccountAction>;
-
-export interface ServiceAccountKinds {
-  readonly serviceAccount: Kind<ServiceAccount>;
-  readonly configMap: Kind<ConfigMap>;
-}
-
-export async function perform(action: ServiceAccountAction, client: Client, kinds: ServiceAccountKinds): Promise<Outcome> {
-  switch (action.type) {
-    case 'create-account':
-      return created(await client.create(kinds.serviceAccount, action.account));
-    case 'create-map':
-      return created(await client.create(kinds.configMap, action.map));
-    case 'update-map':
-      return outcomeOf(await client.update(kinds.configMap, action.map));
-  }
-}
-
-/** Another client created it, or the namespace is terminating: the caches will show both. */
-function created(result: Result<unknown>): Outcome {
-  const notNeeded = !result.ok && (result.reason === 'alreadyExists' || result.reason === 'terminating' || result.reason === 'notFound');
-  return notNeeded ? 'done' : outcomeOf(result);
-}

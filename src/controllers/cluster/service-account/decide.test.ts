@@ -26,13 +26,13 @@ const seen = (more: Partial<ServiceAccountSnapshot>): ServiceAccountSnapshot => 
   rootCa: 'PEM',
   ...more,
 });
-const types = (snapshot: ServiceAccountSnapshot) => decideNamespaceDefaults(snapshot).actions.map(({ type }) => type);
+const types = (snapshot: ServiceAccountSnapshot) => decideNamespaceDefaults(snapshot).actions.map(({ do: verb }) => verb);
 
 test('a new namespace gets its ServiceAccount and the CA certificate', () => {
   expect(decideNamespaceDefaults(seen({ account: undefined, map: undefined })).actions).toMatchObject([
-    { type: 'create-account', account: { metadata: { namespace: 'team', name: 'default' } } },
+    { do: 'createAccount', account: { metadata: { namespace: 'team', name: 'default' } } },
     {
-      type: 'create-map',
+      do: 'createMap',
       map: {
         metadata: { namespace: 'team', name: 'kube-root-ca.crt', annotations: { 'kubernetes.io/description': expect.stringContaining('CA bundle') as string } },
         data: { 'ca.crt': 'PEM' },
@@ -42,8 +42,8 @@ test('a new namespace gets its ServiceAccount and the CA certificate', () => {
 });
 
 test('each is replaced when it is deleted', () => {
-  expect(types(seen({ account: undefined }))).toEqual(['create-account']);
-  expect(types(seen({ map: undefined }))).toEqual(['create-map']);
+  expect(types(seen({ account: undefined }))).toEqual(['createAccount']);
+  expect(types(seen({ map: undefined }))).toEqual(['createMap']);
 });
 
 test('nothing is created in a terminating namespace', () => {
@@ -59,9 +59,9 @@ test.each([
 ])('a ConfigMap with %s is repaired, and keeps other metadata', (_, broken) => {
   const labelled: Stored<ConfigMap> = { ...broken, metadata: { ...broken.metadata, labels: { team: 'a' } } };
   const [action] = decideNamespaceDefaults(seen({ map: labelled })).actions;
-  if (action?.type !== 'update-map') throw new Error('not repaired');
-  expect(action.map).toMatchObject({ metadata: { labels: { team: 'a' }, resourceVersion: '5' }, data: { 'ca.crt': 'PEM' } });
-  expect(types(seen({ map: action.map }))).toEqual([]);
+  if (action?.do !== 'update') throw new Error('not repaired');
+  expect(action.object).toMatchObject({ metadata: { labels: { team: 'a' }, resourceVersion: '5' }, data: { 'ca.crt': 'PEM' } });
+  expect(types(seen({ map: { ...labelled, ...action.object, metadata: { ...labelled.metadata, ...action.object.metadata } } }))).toEqual([]);
 });
 
 test('any description is accepted, and a complete namespace is left alone', () => {
@@ -70,5 +70,5 @@ test('any description is accepted, and a complete namespace is left alone', () =
 
 test('a crash after any action leaves the rest to be done', () => {
   const all = decideNamespaceDefaults(seen({ account: undefined, map: undefined })).actions;
-  expect(types(seen({ map: undefined }))).toEqual(all.slice(1).map(({ type }) => type));
+  expect(types(seen({ map: undefined }))).toEqual(all.slice(1).map(({ do: verb }) => verb));
 });

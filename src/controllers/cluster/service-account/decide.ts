@@ -1,5 +1,6 @@
 import type { ConfigMap, Namespace, ServiceAccount } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
+import { update } from '../../../client/decision.ts';
 import type { ServiceAccountAction, ServiceAccountDecision } from './actions.ts';
 
 export const ACCOUNT_NAME = 'default';
@@ -25,13 +26,13 @@ export function decideNamespaceDefaults({ namespace, account, map, rootCa }: Ser
   if (namespace.status.phase !== 'Active') return { actions: [], reasons: [{ code: 'NotActive', text: 'the namespace is terminating' }] };
   const metadata = { namespace: namespace.metadata.name };
   const actions: ServiceAccountAction[] = [];
-  if (account === undefined) actions.push({ type: 'create-account', account: { metadata: { ...metadata, name: ACCOUNT_NAME } } });
+  if (account === undefined) actions.push({ do: 'createAccount', account: { metadata: { ...metadata, name: ACCOUNT_NAME } } });
   const data = { 'ca.crt': rootCa };
   if (map === undefined) {
-    actions.push({ type: 'create-map', map: { metadata: { ...metadata, name: MAP_NAME, annotations: { [descriptionAnnotation]: description } }, data } });
+    actions.push({ do: 'createMap', map: { metadata: { ...metadata, name: MAP_NAME, annotations: { [descriptionAnnotation]: description } }, data } });
   } else if (!isUpToDate(map, rootCa)) {
     const annotations = { ...map.metadata.annotations, [descriptionAnnotation]: description };
-    actions.push({ type: 'update-map', map: { ...map, metadata: { ...map.metadata, annotations }, data } });
+    actions.push(...update(map, { ...map, metadata: { ...map.metadata, annotations }, data }));
   }
   return { actions, reasons: [] };
 }

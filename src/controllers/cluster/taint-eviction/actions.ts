@@ -1,17 +1,14 @@
-import type { ObjectReference, Pod } from '../../../api/generated/types.ts';
+import type { Pod } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
-import type { Decision, EventDraft } from '../../../client/decision.ts';
+import type { Decision, ObjectWrite, RecordEvent } from '../../../client/decision.ts';
 
 export type TaintEvictionAction =
   /** The pod may stay until then. Only this process remembers it: after a change of leader the whole toleration time starts again. */
   | { readonly do: 'plan'; readonly plan: PlannedEviction }
   /** The pod may stay for good, or is evicted now. */
-  | { readonly do: 'forget-plan' }
-  /** `rememberAs`: recorded once for each pod, however often the eviction is retried. */
-  | { readonly do: 'tell'; readonly about: ObjectReference; readonly report: EventDraft; readonly rememberAs?: string }
-  /** Writes the DisruptionTarget condition. */
-  | { readonly do: 'mark'; readonly pod: Stored<Pod> }
-  | { readonly do: 'delete'; readonly pod: Stored<Pod> };
+  | { readonly do: 'forgetPlan' }
+  | RecordEvent
+  | ObjectWrite<Stored<Pod>>;
 
 /** When the pod of this uid is evicted. */
 export interface PlannedEviction {

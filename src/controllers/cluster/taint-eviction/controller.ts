@@ -1,12 +1,16 @@
 import type { Node, Pod, Taint } from '../../../api/generated/types.ts';
+import { untypedKind } from '../../../api/kind.ts';
 import { nodeKind } from '../../../api/kinds/core/node.ts';
 import { podKind } from '../../../api/kinds/pod/pod.ts';
 import { type Change, keyOf } from '../../../client/informers/cache.ts';
-import { type Client, refOf } from '../../../client/client.ts';
+import type { Client } from '../../../client/client.ts';
 import type { Informers } from '../../../client/informers/informers.ts';
-import { type Controller, type Outcome, outcomeOf, source } from '../../../client/controller/loop.ts';
-import { RecentMap } from '../../../client/recent-map.ts';
+import { defineController } from '../../../client/controller/define-controller.ts';
+import { type Controller, source } from '../../../client/controller/loop.ts';
+import { ObjectWriter } from '../../../client/controller/object-writer.ts';
+import { RecordedEvents } from '../../../client/events/event-dedup.ts';
 import type { EventRecorder } from '../../../client/events/event-recorder.ts';
+import type { Clock } from '../../../world/world.ts';
 import { nodeOfPod } from '../../pods/on-node.ts';
 import type { TaintEvictionAction, PlannedEviction } from './actions.ts';
 import { decideEviction, isNoExecute, type TaintEvictionSnapshot } from './decide.ts';
@@ -15,41 +19,19 @@ export interface TaintEvictionOptions {
   readonly client: Client;
   readonly informers: Informers;
   readonly recorder: Pick<EventRecorder, 'record'>;
+  readonly clock: Clock;
 }
 
 /** Evicts pods that do not tolerate the NoExecute taints of their node. Keys are those of pods: 'namespace/name'. */
-export function taintEviction({ client, informers, recorder }: TaintEvictionOptions): Controller<string, TaintEvictionSnapshot, TaintEvictionAction> {
+export function taintEviction({ client, informers, recorder, clock }: TaintEvictionOptions): Controller<string, TaintEvictionSnapshot, TaintEvictionAction> {
   const pods = informers.cache(podKind);
   const nodes = informers.cache(nodeKind);
   const podsOnNode = pods.addIndex(nodeOfPod);
   /** By key of pod. */
   const plans = new Map<string, PlannedEviction>();
-  /** By uid of pod. */
-  const recorded = new RecentMap<string, true>(remembered);
+  const events = new RecordedEvents(recorder, clock);
 
-  const perform = async (action: TaintEvictionAction, key: string): Promise<Outcome> => {
-    switch (action.do) {
-      case 'plan':
-        plans.set(key, action.plan);
-        return 'done';
-      case 'forget-plan':
-        plans.delete(key);
-        return 'done';
-      case 'tell':
-        recorder.record(action.about, action.report);
-        if (action.rememberAs !== undefined) recorded.set(action.rememberAs, true);
-        return 'done';
-      case 'mark':
-        return outcomeOf(await client.updateStatus(podKind, action.pod));
-      case 'delete': {
-        const { uid } = action.pod.metadata;
-        const result = await client.delete(podKind, refOf(action.pod), { preconditions: { uid } });
-        return !result.ok && result.reason === 'notFound' ? 'done' : outcomeOf(result);
-      }
-    }
-  };
-
-  return {
+  return defineController({
     name: 'taint-eviction',
     sources: [
       source(podKind, keysForPod),
@@ -66,15 +48,25 @@ export function taintEviction({ client, informers, recorder }: TaintEvictionOpti
       const node = nodes.getKey(pod?.spec.nodeName ?? '');
       const taints = node === undefined ? undefined : noExecuteTaints(node);
       if ((taints ?? none).length === 0 && plan === undefined) return undefined;
-      return { key, pod, taints, plan, isRecorded: recorded.get(pod?.metadata.uid ?? '') === true };
+      return { key, pod, taints, plan, isRecorded: events.lastEvent(pod?.metadata.uid ?? '') !== undefined };
     },
     decide: decideEviction,
-    perform,
+    writer: new ObjectWriter(client, [untypedKind(podKind)]),
+    events,
+    actions: {
+      async plan({ plan }, key) {
+        plans.set(key, plan);
+        return 'done';
+      },
+      async forgetPlan(_, key) {
+        plans.delete(key);
+        return 'done';
+      },
+    },
     parallelism: 32,
-  };
+  });
 }
 
-const remembered = 10_000;
 const none: readonly Taint[] = [];
 
 const noExecuteTaints = (node: Node | undefined): readonly Taint[] => node?.spec.taints?.filter(isNoExecute) ?? none;

@@ -34,8 +34,8 @@ const brief = (action: TaintEvictionAction): string => {
   switch (action.do) {
     case 'plan':
       return `plan ${action.plan.uid} +${action.plan.at - now}`;
-    case 'tell':
-      return action.report.message;
+    case 'recordEvent':
+      return action.event.message;
     default:
       return action.do;
   }
@@ -49,13 +49,17 @@ describe('a pod on a tainted node', () => {
     expect(decideEviction(seen(), now)).toMatchObject({
       actions: [
         {
-          do: 'tell',
-          about: { apiVersion: 'v1', kind: 'Pod', namespace: 'team', name: 'web' },
-          report: { type: 'Normal', reason: 'TaintManagerEviction', message: marking },
+          do: 'recordEvent',
+          event: {
+            about: { apiVersion: 'v1', kind: 'Pod', namespace: 'team', name: 'web' },
+            type: 'Normal',
+            reason: 'TaintManagerEviction',
+            message: marking,
+          },
         },
         {
-          do: 'mark',
-          pod: {
+          do: 'updateStatus',
+          object: {
             status: {
               conditions: [
                 {
@@ -81,29 +85,29 @@ describe('a pod on a tainted node', () => {
     ['that tolerates it for ever stays', { pod: pod([forever]) }, [], undefined],
     ['that tolerates it for five minutes has them', { pod: pod([forSeconds(300)]) }, ['plan u1 +300000'], 300_000],
     ['has the shortest time of all', { pod: pod([forSeconds(300, lost.key), forSeconds(60, broken.key)]), taints: [lost, broken] }, ['plan u1 +60000'], 60_000],
-    ['that tolerates it for no time goes', { pod: pod([forSeconds(-5)]) }, [marking, 'mark', 'delete', 'forget-plan'], undefined],
+    ['that tolerates it for no time goes', { pod: pod([forSeconds(-5)]) }, [marking, 'updateStatus', 'delete', 'forgetPlan'], undefined],
     [
       'of two taints, one of them tolerated, goes',
       { pod: pod([{ key: lost.key, operator: 'Exists' }]), taints: [lost, broken] },
-      [marking, 'mark', 'delete'],
+      [marking, 'updateStatus', 'delete'],
       undefined,
     ],
     ['keeps the time that it was given', { pod: pod([forSeconds(10)]), plan: planned(now + 90_000) }, [], 90_000],
-    ['goes when it is over', { pod: pod([forSeconds(300)]), plan: planned(now) }, [marking, 'mark', 'delete', 'forget-plan'], undefined],
-    ['stays when the taint is gone', { pod: pod([forSeconds(300)]), plan: planned(now + 5), taints: [] }, ['forget-plan', cancelling], undefined],
-    ['stays when it tolerates the taint for ever', { pod: pod([forever]), plan: planned(now + 5) }, ['forget-plan', cancelling], undefined],
-    ['goes when it no longer tolerates it', { plan: planned(now + 5) }, ['forget-plan', cancelling, marking, 'mark', 'delete'], undefined],
-    ['that is gone needs no plan', { pod: undefined, plan: planned(now + 5) }, ['forget-plan', cancelling], undefined],
+    ['goes when it is over', { pod: pod([forSeconds(300)]), plan: planned(now) }, [marking, 'updateStatus', 'delete', 'forgetPlan'], undefined],
+    ['stays when the taint is gone', { pod: pod([forSeconds(300)]), plan: planned(now + 5), taints: [] }, ['forgetPlan', cancelling], undefined],
+    ['stays when it tolerates the taint for ever', { pod: pod([forever]), plan: planned(now + 5) }, ['forgetPlan', cancelling], undefined],
+    ['goes when it no longer tolerates it', { plan: planned(now + 5) }, ['forgetPlan', cancelling, marking, 'updateStatus', 'delete'], undefined],
+    ['that is gone needs no plan', { pod: undefined, plan: planned(now + 5) }, ['forgetPlan', cancelling], undefined],
     ['goes as planned although its node is gone', { pod: pod([forSeconds(300)]), plan: planned(now + 5), taints: undefined }, [], 5],
     ['on a node that is gone has no plan', { taints: undefined }, [], undefined],
     [
       'is not taken for an earlier one of its name',
       { pod: pod([forSeconds(300)]), plan: planned(now, 'u0') },
-      ['forget-plan', cancelling, 'plan u1 +300000'],
+      ['forgetPlan', cancelling, 'plan u1 +300000'],
       300_000,
     ],
-    ['is told only once', { isRecorded: true }, ['mark', 'delete'], undefined],
-    ['that is being deleted already is only marked', { pod: pod([], { deletionTimestamp: '2026-01-01T00:00:00Z' }) }, [marking, 'mark'], undefined],
+    ['is told only once', { isRecorded: true }, ['updateStatus', 'delete'], undefined],
+    ['that is being deleted already is only marked', { pod: pod([], { deletionTimestamp: '2026-01-01T00:00:00Z' }) }, [marking, 'updateStatus'], undefined],
   ])('%s', (_, more, expected, again) => {
     expect(done(seen(more))).toEqual(expected);
     expect(decideEviction(seen(more), now).again).toBe(again === undefined ? undefined : now + again);
@@ -138,14 +142,16 @@ describe('for any snapshot', () => {
       switch (action.do) {
         case 'plan':
           return { ...state, plan: action.plan };
-        case 'forget-plan':
+        case 'forgetPlan':
           return { ...state, plan: undefined };
-        case 'tell':
+        case 'recordEvent':
           return action.rememberAs === undefined ? state : { ...state, isRecorded: true };
-        case 'mark':
-          return { ...state, pod: action.pod };
+        case 'updateStatus':
+          return { ...state, pod: action.object };
         case 'delete':
           return { ...state, pod: deleted(state.pod ?? pod([])) };
+        default:
+          return state;
       }
     }, snapshot);
 

@@ -2,6 +2,7 @@ import type { ObjectReference, Pod, Taint, Toleration } from '../../../api/gener
 import type { Stored } from '../../../api/stored.ts';
 import { tolerationsFor } from '../../../api/taints.ts';
 import { conditionOf, disruption, withCondition } from '../../pods/conditions.ts';
+import { updateStatus } from '../../../client/decision.ts';
 import type { TaintEvictionAction, TaintEvictionDecision, PlannedEviction } from './actions.ts';
 
 /** A pod and the NoExecute taints of its node. */
@@ -43,7 +44,7 @@ export function decideEviction(snapshot: TaintEvictionSnapshot, now: number): Ta
       return { actions: [...dropped, ...(plan === undefined ? [] : cancel(snapshot)), ...evict(snapshot, pod, now)], reasons: [toleration.reason] };
     case 'goesLater': {
       const next = plan ?? { uid: pod.metadata.uid, at: now + toleration.afterMs };
-      if (next.at <= now) return { actions: [...dropped, ...evict(snapshot, pod, now), { do: 'forget-plan' }], reasons: [toleration.reason] };
+      if (next.at <= now) return { actions: [...dropped, ...evict(snapshot, pod, now), { do: 'forgetPlan' }], reasons: [toleration.reason] };
       return { actions: [...dropped, ...(plan === undefined ? [{ do: 'plan', plan: next } as const] : [])], reasons: [toleration.reason], again: next.at };
     }
   }
@@ -86,21 +87,20 @@ function evict({ key, isRecorded }: TaintEvictionSnapshot, pod: Stored<Pod>, now
   const marked = withCondition(pod, evicted, now);
   return [
     ...(isRecorded ? [] : [eventAction(key, `Marking for deletion Pod ${key}`, pod.metadata.uid)]),
-    ...(marked === pod ? [] : [{ do: 'mark', pod: marked } as const]),
-    ...(pod.metadata.deletionTimestamp === undefined ? [{ do: 'delete', pod } as const] : []),
+    ...updateStatus(pod, marked),
+    ...(pod.metadata.deletionTimestamp === undefined ? [{ do: 'delete', object: pod } as const] : []),
   ];
 }
 
 const cancel = ({ key }: TaintEvictionSnapshot): readonly TaintEvictionAction[] => [
-  { do: 'forget-plan' },
+  { do: 'forgetPlan' },
   eventAction(key, `Cancelling deletion of Pod ${key}`),
 ];
 
 function eventAction(key: string, message: string, rememberAs?: string): TaintEvictionAction {
   return {
-    do: 'tell',
-    about: referenceTo(key),
-    report: { type: 'Normal', reason: 'TaintManagerEviction', message },
+    do: 'recordEvent',
+    event: { about: referenceTo(key), type: 'Normal', reason: 'TaintManagerEviction', message },
     ...(rememberAs === undefined ? {} : { rememberAs }),
   };
 }

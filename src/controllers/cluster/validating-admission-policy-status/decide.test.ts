@@ -13,8 +13,10 @@ const policy = (generation: number, status: ValidatingAdmissionPolicyStatus): St
 });
 
 test('a policy that is new, or was changed, is observed', () => {
-  expect(decideStatus(policy(1, {})).actions).toEqual([{ type: 'update-status', policy: policy(1, { observedGeneration: 1, typeChecking: {} }) }]);
-  expect(decideStatus(policy(3, { observedGeneration: 2, conditions: [] })).actions[0]?.policy.status).toEqual({
+  expect(decideStatus(policy(1, {})).actions).toEqual([
+    { do: 'updateStatus', from: policy(1, {}), object: policy(1, { observedGeneration: 1, typeChecking: {} }) },
+  ]);
+  expect(decideStatus(policy(3, { observedGeneration: 2, conditions: [] })).actions[0]?.object.status).toEqual({
     observedGeneration: 3,
     typeChecking: {},
     conditions: [],
@@ -26,7 +28,7 @@ test('it settles, also after a crash', () => {
   fc.assert(
     fc.property(fc.nat({ max: 5 }), fc.nat({ max: 5 }), (generation, observedGeneration) => {
       const before = policy(generation, { observedGeneration });
-      const after = decideStatus(before).actions[0]?.policy ?? before;
+      const after = decideStatus(before).actions[0]?.object ?? before;
       expect(decideStatus(after).actions).toEqual([]);
       expect(after.status.observedGeneration).toBe(Math.max(generation, observedGeneration));
       expect(decideStatus(before)).toEqual(decideStatus(before));

@@ -12,7 +12,7 @@ import { type Controller, source } from '../../../client/controller/loop.ts';
 import { controllerOf, controllerUidOrNamespace, orphansOf } from '../../pods/ownership.ts';
 import type { StatefulSetAction } from './actions.ts';
 import { decideSet, type StatefulSetSnapshot } from './decide.ts';
-import { claimTemplates, parseMemberName } from './identity.ts';
+import { claimTemplates, parseMemberName, templateName } from './identity.ts';
 import { StatefulSetWorker, type StatefulSetContext } from './perform.ts';
 
 export interface StatefulSetOptions extends StatefulSetContext {
@@ -75,7 +75,7 @@ const setsOfPod = (pod: Stored<Pod> | undefined): readonly string[] => (pod === 
 
 /** An index function: the names of a StatefulSet's claims without ordinal. */
 const claimPrefixes = (set: Stored<StatefulSet>): readonly string[] =>
-  claimTemplates(set).map(({ metadata }) => keyOf({ namespace: set.metadata.namespace, name: `${metadata.name}-${set.metadata.name}` }));
+  claimTemplates(set).map((template) => keyOf({ namespace: set.metadata.namespace, name: `${templateName(template)}-${set.metadata.name}` }));
 
 /** The binding of a claim matters only to a StatefulSet that expands its claims. */
 function setsOfClaim({ before, after }: Change<PersistentVolumeClaim>, setsByClaim: Index<StatefulSet>): readonly string[] {

@@ -42,7 +42,7 @@ export const memberName = ({ metadata }: Stored<StatefulSet>, ordinal: number): 
 
 export const claimTemplates = ({ spec }: StatefulSet): readonly PersistentVolumeClaim[] => spec.volumeClaimTemplates ?? [];
 
-const templateName = ({ metadata }: PersistentVolumeClaim): string => metadata.name ?? '';
+export const templateName = ({ metadata }: PersistentVolumeClaim): string => metadata.name ?? '';
 
 export const claimName = (template: PersistentVolumeClaim, set: Stored<StatefulSet>, ordinal: number): string =>
   `${templateName(template)}-${set.metadata.name}-${ordinal}`;

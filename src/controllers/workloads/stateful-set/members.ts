@@ -157,7 +157,8 @@ function planRemoval({ set, condemned, ordered, now }: MembersSnapshot): MemberP
   // All wanted pods are healthy, or planning would have stopped before.
   const firstUnhealthy = condemned.findLast((pod) => isUnavailable(pod, set, now));
   const isWell = isRunningAndReady(highest) && isPodAvailable(highest, set.spec.minReadySeconds ?? 0, now);
-  if (!isWell && highest !== firstUnhealthy) return stop('PodNotReady', `pod ${firstUnhealthy?.metadata.name} has to be available before ${name} is deleted`);
+  if (!isWell && highest !== firstUnhealthy)
+    return stop('PodNotReady', `pod ${firstUnhealthy?.metadata.name ?? ''} has to be available before ${name} is deleted`);
   return stop('ScaleDown', `pod ${name} is not wanted any more`, deletion(set, highest));
 }
 

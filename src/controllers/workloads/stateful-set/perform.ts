@@ -124,13 +124,13 @@ export class StatefulSetWorker {
 
   async #updateClaims({ set, claims }: MemberClaims): Promise<StepResult> {
     for (const name of claims.foreign) this.#recorder.record(set, foreignControllerReport(name));
-    for (const { claim } of claims.toUpdate) {
+    for (const { claim, from } of claims.toUpdate) {
       const done = stepResult(await this.#client.update(persistentVolumeClaimKind, claim));
       if (done.outcome === 'done') continue;
       const { refusal } = done;
       return {
         ...done,
-        refusal: refusal === undefined ? undefined : `could not update claim ${claim.metadata.name} for delete policy ownerRefs: ${refusal}`,
+        refusal: refusal === undefined ? undefined : `could not update claim ${from.metadata.name} for delete policy ownerRefs: ${refusal}`,
       };
     }
     return { outcome: 'done', refusal: undefined };

@@ -1,8 +1,7 @@
 import type { Pod } from '../../../../api/generated/types.ts';
 import type { Stored } from '../../../../api/stored.ts';
-import type { Decision } from '../../../../client/decision.ts';
-import type { DisruptionEventAction } from '../actions.ts';
+import type { Decision, ObjectWrite, RecordEvent } from '../../../../client/decision.ts';
 
-export type DisruptedPodAction = { readonly do: 'write-status'; readonly pod: Stored<Pod> } | DisruptionEventAction;
+export type DisruptedPodAction = ObjectWrite<Stored<Pod>> | RecordEvent;
 
 export type DisruptedPodDecision = Decision<DisruptedPodAction>;

@@ -2,7 +2,8 @@ import { podKind } from '../../../../api/kinds/pod/pod.ts';
 import { keyOf } from '../../../../client/informers/cache.ts';
 import type { Client } from '../../../../client/client.ts';
 import type { Informers } from '../../../../client/informers/informers.ts';
-import { type Trigger, type Controller, outcomeOf, source } from '../../../../client/controller/loop.ts';
+import { defineController } from '../../../../client/controller/define-controller.ts';
+import { type Controller, outcomeOf, source, type Trigger } from '../../../../client/controller/loop.ts';
 import type { RecordedEvents } from '../../../../client/events/event-dedup.ts';
 import { conditionOf } from '../../../pods/conditions.ts';
 import type { PodSelectorIndex } from '../../../pods/pod-selector-index.ts';
@@ -16,7 +17,7 @@ export interface DisruptedPodOptions {
   /** Enqueues pods that several budgets select. */
   readonly contested: Trigger<string>;
   /** The pods of each budget. */
-  readonly selections: PodSelectorIndex;
+  readonly podIndex: PodSelectorIndex;
 }
 
 /** Keys are those of pods: 'namespace/name'. */
@@ -25,10 +26,10 @@ export function disruptedPods({
   informers,
   recordedEvents,
   contested,
-  selections: podIndex,
+  podIndex,
 }: DisruptedPodOptions): Controller<string, DisruptedPodSnapshot, DisruptedPodAction> {
   const pods = informers.cache(podKind);
-  return {
+  return defineController({
     name: 'disrupted-pods',
     sources: [
       contested,
@@ -41,14 +42,13 @@ export function disruptedPods({
       return { pod, budgets: budgets.sort(), isRecorded: recordedEvents.lastEvent(pod.metadata.uid) !== undefined };
     },
     decide: decideDisruptedPod,
-    async perform(action) {
-      if (action.do === 'write-status') {
-        const result = await client.updateStatus(podKind, action.pod);
+    events: recordedEvents,
+    actions: {
+      async updateStatus({ object }) {
+        const result = await client.updateStatus(podKind, object);
         return !result.ok && result.reason === 'notFound' ? 'done' : outcomeOf(result);
-      }
-      recordedEvents.record({ about: action.about, ...action.report }, action.rememberAs);
-      return 'done';
+      },
     },
     parallelism: 16,
-  };
+  });
 }

@@ -21,8 +21,10 @@ describe('a pod with a DisruptionTarget condition', () => {
     expect(decideDisruptedPod(seen(pod('EvictionByEvictionAPI', { agoMs: 119_000 })), now)).toMatchObject({ actions: [], again: now + 1_000 });
     expect(decideDisruptedPod(seen(pod('EvictionByEvictionAPI', { agoMs: 120_000 })), now).actions).toMatchObject([
       {
-        do: 'write-status',
-        pod: { status: { conditions: [{ type: 'DisruptionTarget', status: 'False', observedGeneration: 3, lastProbeTime: null, lastTransitionTime: at(0) }] } },
+        do: 'updateStatus',
+        object: {
+          status: { conditions: [{ type: 'DisruptionTarget', status: 'False', observedGeneration: 3, lastProbeTime: null, lastTransitionTime: at(0) }] },
+        },
       },
     ]);
   });
@@ -39,7 +41,7 @@ test('a pod of several budgets gets an event once', () => {
   const of = pod('x', { status: 'False' });
   expect(decideDisruptedPod(seen(of, ['a', 'b']), now).actions).toMatchObject([
     {
-      report: {
+      event: {
         type: 'Warning',
         reason: 'MultiplePodDisruptionBudgets',
         message: 'Pod "team"/"web" matches multiple PodDisruptionBudgets.  Chose "a" arbitrarily.',
@@ -66,12 +68,12 @@ test('for any snapshot it settles, a crash changes nothing, and equal snapshots 
       const { actions } = decideDisruptedPod(seen(of, budgets), now);
       expect(decideDisruptedPod(seen(of, budgets), now).actions).toEqual(actions);
       const done = actions.slice(0, count);
-      const write = done.find((action) => action.do === 'write-status');
+      const [written] = done.flatMap((action) => (action.do === 'updateStatus' ? [action.object] : []));
       const rest = decideDisruptedPod(
         seen(
-          write?.pod ?? of,
+          written ?? of,
           budgets,
-          done.some((action) => action.do === 'tell'),
+          done.some((action) => action.do === 'recordEvent'),
         ),
         now,
       ).actions;

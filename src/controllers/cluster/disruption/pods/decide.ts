@@ -1,5 +1,6 @@
 import type { Pod } from '../../../../api/generated/types.ts';
 import type { Stored } from '../../../../api/stored.ts';
+import { updateStatus } from '../../../../client/decision.ts';
 import { conditionOf, withCondition } from '../../../pods/conditions.ts';
 import { isPodTerminal } from '../../../pods/state.ts';
 import type { DisruptedPodDecision, DisruptedPodAction } from './actions.ts';
@@ -22,7 +23,7 @@ export function decideDisruptedPod({ pod, budgets, isRecorded }: DisruptedPodSna
   if (due === undefined) return { actions: warning, reasons: [{ code: 'NotDisrupted', text: 'the pod has no DisruptionTarget condition' }] };
   if (now < due) return { actions: warning, reasons: [{ code: 'Disrupted', text: 'the pod is to be disrupted' }], again: due };
   return {
-    actions: [...warning, { do: 'write-status', pod: withCondition(pod, { type: 'DisruptionTarget', status: 'False' }, now) }],
+    actions: [...warning, ...updateStatus(pod, withCondition(pod, { type: 'DisruptionTarget', status: 'False' }, now))],
     reasons: [{ code: 'NeverDisrupted', text: 'the pod was to be disrupted and was not deleted in time' }],
   };
 }
@@ -40,5 +41,5 @@ function tooManyBudgets(pod: Stored<Pod>, chosen: string): DisruptedPodAction {
   const { namespace = '', name, uid } = pod.metadata;
   const quoted = JSON.stringify;
   const message = `Pod ${quoted(namespace)}/${quoted(name)} matches multiple PodDisruptionBudgets.  Chose ${quoted(chosen)} arbitrarily.`;
-  return { do: 'tell', about: pod, report: { type: 'Warning', reason: 'MultiplePodDisruptionBudgets', message }, rememberAs: uid };
+  return { do: 'recordEvent', event: { about: pod, type: 'Warning', reason: 'MultiplePodDisruptionBudgets', message }, rememberAs: uid };
 }

@@ -1,18 +1,11 @@
 import type { Endpoints } from '../../../../api/generated/types.ts';
-import type { Stored } from '../../../../api/stored.ts';
-import type { Decision } from '../../../../client/decision.ts';
+import type { Decision, ObjectWrite } from '../../../../client/decision.ts';
 import type { TriggerTimes } from '../trigger-times.ts';
 
 export type EndpointsAction =
-  | EndpointsWrite
-  | { readonly do: 'delete'; readonly endpoints: Stored<Endpoints> }
+  | ObjectWrite<Endpoints>
   /** Later passes compare with these times to find what changed. */
   | { readonly do: 'remember'; readonly times: TriggerTimes };
-
-export interface EndpointsWrite {
-  readonly do: 'create' | 'update';
-  readonly endpoints: Endpoints;
-}
 
 export type EndpointsDecision = Decision<EndpointsAction>;
 

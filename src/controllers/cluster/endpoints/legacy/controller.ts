@@ -1,12 +1,16 @@
+import type { Endpoints } from '../../../../api/generated/types.ts';
+import { untypedKind } from '../../../../api/kind.ts';
 import { endpointsKind } from '../../../../api/kinds/core/endpoints.ts';
 import { keyOf } from '../../../../client/informers/cache.ts';
-import { type Client, refOf } from '../../../../client/client.ts';
+import type { Client, Result } from '../../../../client/client.ts';
 import type { Informers } from '../../../../client/informers/informers.ts';
-import { Trigger, type Controller, type Outcome, outcomeOf, source } from '../../../../client/controller/loop.ts';
+import { defineController } from '../../../../client/controller/define-controller.ts';
+import { type Controller, type Outcome, outcomeOf, source, Trigger } from '../../../../client/controller/loop.ts';
+import { ObjectWriter } from '../../../../client/controller/object-writer.ts';
 import type { EventRecorder } from '../../../../client/events/event-recorder.ts';
 import type { ServicePods } from '../service-pods.ts';
 import type { TriggerTimes } from '../trigger-times.ts';
-import type { EndpointsAction, EndpointsWrite } from './actions.ts';
+import type { EndpointsAction } from './actions.ts';
 import { decideEndpoints, type EndpointsSnapshot } from './decide.ts';
 
 export interface EndpointsControllerOptions {
@@ -28,7 +32,7 @@ export function endpointsController({ client, informers, recorder, pods }: Endpo
     if (after === undefined) orphans.add(keyOf(before?.metadata ?? {}));
   });
 
-  return {
+  return defineController({
     name: 'endpoints',
     sources: [
       changed,
@@ -52,34 +56,25 @@ export function endpointsController({ client, informers, recorder, pods }: Endpo
       return { state: 'served', service, pods: pods.of(key), endpoints: found, times: times.get(key) };
     },
     decide: decideEndpoints,
-    async perform(action, key) {
-      switch (action.do) {
-        case 'remember':
-          times.set(key, action.times);
-          return 'done';
-        case 'delete': {
-          const { uid } = action.endpoints.metadata;
-          const result = await client.delete(endpointsKind, refOf(action.endpoints), { preconditions: { uid } });
-          return !result.ok && result.reason === 'notFound' ? 'done' : outcomeOf(result);
-        }
-        default:
-          return await write(action, client, recorder);
-      }
+    writer: new ObjectWriter(client, [untypedKind(endpointsKind)]),
+    actions: {
+      async remember(action, key) {
+        times.set(key, action.times);
+        return 'done';
+      },
+      create: async ({ object }) => recordFailure('create', object, await client.create(endpointsKind, object)),
+      update: async ({ object }) => recordFailure('update', object, await client.update(endpointsKind, object)),
     },
     parallelism: 16,
-  };
-}
+  });
 
-async function write(action: EndpointsWrite, client: Client, recorder: Pick<EventRecorder, 'record'>): Promise<Outcome> {
-  const creates = action.do === 'create';
-  const result = creates ? await client.create(endpointsKind, action.endpoints) : await client.update(endpointsKind, action.endpoints);
-  if (result.ok || (creates && result.reason === 'terminating')) return 'done';
-  if (result.reason === 'forbidden' || result.reason === 'invalid' || result.reason === 'failed') {
-    const key = keyOf(action.endpoints.metadata);
-    const report = creates
-      ? ({ type: 'Warning', reason: 'FailedToCreateEndpoint', message: `Failed to create endpoint for service ${key}: ${result.error.message}` } as const)
-      : ({ type: 'Warning', reason: 'FailedToUpdateEndpoint', message: `Failed to update endpoint ${key}: ${result.error.message}` } as const);
-    recorder.record(action.endpoints, report);
+  function recordFailure(verb: 'create' | 'update', written: Endpoints, result: Result<unknown>): Outcome {
+    if (result.ok || (verb === 'create' && result.reason === 'terminating')) return 'done';
+    if (result.reason === 'forbidden' || result.reason === 'invalid' || result.reason === 'failed') {
+      const subject = verb === 'create' ? 'create endpoint for service' : 'update endpoint';
+      const message = `Failed to ${subject} ${keyOf(written.metadata)}: ${result.error.message}`;
+      recorder.record(written, { type: 'Warning', reason: verb === 'create' ? 'FailedToCreateEndpoint' : 'FailedToUpdateEndpoint', message });
+    }
+    return outcomeOf(result);
   }
-  return outcomeOf(result);
 }

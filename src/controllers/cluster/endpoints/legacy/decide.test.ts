@@ -20,7 +20,7 @@ const stored = (of: Endpoints): Stored<Endpoints> => ({ ...of, metadata: { name:
 function after(snapshot: Served, actions: readonly EndpointsAction[] = decideEndpoints(snapshot).actions): Served {
   return actions.reduce(
     (state, action): Served =>
-      action.do === 'remember' ? { ...state, times: action.times } : { ...state, endpoints: action.do === 'delete' ? undefined : stored(action.endpoints) },
+      action.do === 'remember' ? { ...state, times: action.times } : { ...state, endpoints: action.do === 'delete' ? undefined : stored(action.object) },
     snapshot,
   );
 }
@@ -91,7 +91,7 @@ describe('the endpoints of a service', () => {
   test('are deleted with their service, and left alone if it has no selector', () => {
     const { endpoints } = after(seen(service(), [pod('a')]));
     if (endpoints === undefined) throw new Error('none');
-    expect(writes({ state: 'orphaned', endpoints })).toEqual([{ do: 'delete', endpoints }]);
+    expect(writes({ state: 'orphaned', endpoints })).toEqual([{ do: 'delete', object: endpoints }]);
     const { selector: _, ...spec } = service().spec;
     expect(decideEndpoints(seen({ ...service(), spec }, [], endpoints)).actions).toEqual([]);
     expect(decideEndpoints(seen(service({ type: 'ExternalName' }), [], endpoints)).actions).toEqual([]);

@@ -1,6 +1,7 @@
 import type { EndpointAddress, Endpoints, EndpointSubset, Pod, Service } from '../../../../api/generated/types.ts';
 import type { Stored } from '../../../../api/stored.ts';
 import { semanticallyEqual } from '../../../../api/validation/equality.ts';
+import { update } from '../../../../client/decision.ts';
 import { isPodReady } from '../../../pods/state.ts';
 import {
   addressesOf,
@@ -37,7 +38,7 @@ const overCapacity = 'endpoints.kubernetes.io/over-capacity';
 
 /** The legacy Endpoints of a Service, which some clients still read. */
 export function decideEndpoints(snapshot: EndpointsSnapshot): EndpointsDecision {
-  if (snapshot.state === 'orphaned') return act('Orphaned', 'the service was deleted', { do: 'delete', endpoints: snapshot.endpoints });
+  if (snapshot.state === 'orphaned') return act('Orphaned', 'the service was deleted', { do: 'delete', object: snapshot.endpoints });
   const { service, pods, endpoints, times: before } = snapshot;
   if (!isSelecting(service)) return act('NotSelecting', 'the service selects no pods');
   const times = triggerTimesOf(service, pods);
@@ -45,7 +46,12 @@ export function decideEndpoints(snapshot: EndpointsSnapshot): EndpointsDecision 
   const subsets = repackSubsets(pods.flatMap((pod) => entriesFor(service, pod)));
   if (endpoints !== undefined && isUpToDate(endpoints, subsets, service)) return act('UpToDate', 'the endpoints are up to date', ...remember);
   const next = endpointsFor(service, { endpoints, subsets, time: triggerTime(times, before) });
-  return act('Changed', 'the endpoints differ', { do: endpoints === undefined ? 'create' : 'update', endpoints: next }, ...remember);
+  return act(
+    'Changed',
+    'the endpoints differ',
+    ...(endpoints === undefined ? [{ do: 'create', object: next } as const] : update(endpoints, next)),
+    ...remember,
+  );
 }
 
 const act = (code: string, text: string, ...actions: readonly EndpointsAction[]): EndpointsDecision => ({ actions, reasons: [{ code, text }] });

@@ -1,11 +1,7 @@
-import type { Endpoints, EndpointSlice } from '../../../../api/generated/types.ts';
-import type { Stored } from '../../../../api/stored.ts';
-import type { Decision, EventDraft } from '../../../../client/decision.ts';
+import type { EndpointSlice } from '../../../../api/generated/types.ts';
+import type { Decision, ObjectWrite, RecordEvent } from '../../../../client/decision.ts';
 
-export type MirrorAction =
-  | { readonly do: 'create' | 'update'; readonly slice: EndpointSlice }
-  | { readonly do: 'delete'; readonly slice: Stored<EndpointSlice> }
-  | { readonly do: 'tell'; readonly endpoints: Stored<Endpoints>; readonly report: EventDraft; readonly rememberAs: string };
+export type MirrorAction = ObjectWrite<EndpointSlice> | RecordEvent;
 
 export type MirrorDecision = Decision<MirrorAction>;
 

@@ -1,12 +1,15 @@
 import type { Endpoints, EndpointSlice, Service } from '../../../../api/generated/types.ts';
+import { untypedKind } from '../../../../api/kind.ts';
 import type { Stored } from '../../../../api/stored.ts';
 import { endpointSliceKind } from '../../../../api/kinds/discovery/endpoint-slice.ts';
 import { endpointsKind } from '../../../../api/kinds/core/endpoints.ts';
 import { serviceKind } from '../../../../api/kinds/core/service.ts';
 import { keyOf } from '../../../../client/informers/cache.ts';
-import { type Client, refOf } from '../../../../client/client.ts';
+import type { Client } from '../../../../client/client.ts';
 import type { Informers } from '../../../../client/informers/informers.ts';
-import { type Controller, type Outcome, outcomeOf, source } from '../../../../client/controller/loop.ts';
+import { defineController } from '../../../../client/controller/define-controller.ts';
+import { type Controller, outcomeOf, source } from '../../../../client/controller/loop.ts';
+import { ObjectWriter } from '../../../../client/controller/object-writer.ts';
 import type { RecordedEvents } from '../../../../client/events/event-dedup.ts';
 import type { Clock } from '../../../../world/world.ts';
 import { managerAndService, serviceKeyOf } from '../slice-index.ts';
@@ -26,7 +29,7 @@ export function mirrorController({ client, informers, recordedEvents, clock }: M
   const services = informers.cache(serviceKind);
   const endpoints = informers.cache(endpointsKind);
   const slices = informers.cache(endpointSliceKind).addIndex(managerAndService);
-  return {
+  return defineController({
     name: 'endpoint-mirror',
     sources: [
       source(endpointsKind, ({ before, after }) => [keyOf((after ?? before)?.metadata ?? {})]),
@@ -41,29 +44,16 @@ export function mirrorController({ client, informers, recordedEvents, clock }: M
       return { endpoints: mirrored, slices: made.toSorted(byName), recorded: (reason) => recentMessage(recordedEvents, reason, clock) };
     },
     decide: decideMirror,
-    async perform(action) {
-      if (action.do !== 'tell') return await write(client, action);
-      recordedEvents.record({ about: action.endpoints, ...action.report }, action.rememberAs);
-      return 'done';
+    writer: new ObjectWriter(client, [untypedKind(endpointSliceKind)]),
+    events: recordedEvents,
+    actions: {
+      async create({ object }) {
+        const result = await client.create(endpointSliceKind, object);
+        return !result.ok && result.reason === 'terminating' ? 'done' : outcomeOf(result);
+      },
     },
     parallelism: 16,
-  };
-}
-
-async function write(client: Client, action: Exclude<MirrorAction, { readonly do: 'tell' }>): Promise<Outcome> {
-  switch (action.do) {
-    case 'create': {
-      const result = await client.create(endpointSliceKind, action.slice);
-      return !result.ok && result.reason === 'terminating' ? 'done' : outcomeOf(result);
-    }
-    case 'update':
-      return outcomeOf(await client.update(endpointSliceKind, action.slice));
-    case 'delete': {
-      const { uid } = action.slice.metadata;
-      const result = await client.delete(endpointSliceKind, refOf(action.slice), { preconditions: { uid } });
-      return !result.ok && result.reason === 'notFound' ? 'done' : outcomeOf(result);
-    }
-  }
+  });
 }
 
 /** The Service has no selector, and the Endpoints were not written by a controller or a leader election. */

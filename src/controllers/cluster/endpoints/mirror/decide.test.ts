@@ -27,14 +27,14 @@ let made = 0;
 const after = (snapshot: MirrorSnapshot, actions: readonly MirrorAction[] = decideMirror(snapshot).actions): MirrorSnapshot => {
   let { slices } = snapshot;
   for (const action of actions) {
-    if (action.do === 'create') slices = [...slices, stored(action.slice, `db-${++made}`)];
+    if (action.do === 'create') slices = [...slices, stored(action.object, `db-${++made}`)];
     if (action.do === 'update')
-      slices = slices.map((slice) => (slice.metadata.name === action.slice.metadata.name ? stored(action.slice, slice.metadata.name) : slice));
-    if (action.do === 'delete') slices = slices.filter((slice) => slice.metadata.name !== action.slice.metadata.name);
+      slices = slices.map((slice) => (slice.metadata.name === action.object.metadata.name ? stored(action.object, slice.metadata.name) : slice));
+    if (action.do === 'delete') slices = slices.filter((slice) => slice.metadata.name !== action.object.metadata.name);
   }
   return { ...snapshot, slices };
 };
-const done = (snapshot: MirrorSnapshot) => decideMirror(snapshot).actions.map((action) => (action.do === 'tell' ? action.report.message : action.do));
+const done = (snapshot: MirrorSnapshot) => decideMirror(snapshot).actions.map((action) => (action.do === 'recordEvent' ? action.event.message : action.do));
 /** 'IPv4 5432 10.0.0.1 ready', sorted. */
 const brief = ({ slices }: MirrorSnapshot) =>
   slices

@@ -28,26 +28,27 @@ export function decideMirror({ endpoints, slices, recorded }: MirrorSnapshot): M
     return act(
       'NotMirrored',
       'there is nothing to be mirrored',
-      slices.map((slice) => ({ do: 'delete', slice }) as const),
+      slices.map((slice) => ({ do: 'delete', object: slice }) as const),
     );
   const { groups, invalid, skipped } = mirroredEndpoints(endpoints);
   const create: EndpointSlice[] = [];
-  const update: EndpointSlice[] = [];
+  const updates: MirrorAction[] = [];
   const remove = slices.filter((slice) => (groups.get(keyOf(slice))?.endpoints.length ?? 0) === 0);
   for (const [key, group] of groups) {
     const [first, ...rest] = slices.filter((slice) => keyOf(slice) === key && !remove.includes(slice));
     remove.push(...rest);
     if (group.endpoints.length === 0 || (first !== undefined && isMirrored(first, group, endpoints))) continue;
     if (first === undefined) create.push(sliceFor(endpoints, group));
-    else update.push(sliceFor(endpoints, group, first));
+    else updates.push({ do: 'update', object: sliceFor(endpoints, group, first), from: first });
   }
   const { recycled, created, removed } = recycle(create, remove);
   const isTerminating = endpoints.metadata.deletionTimestamp !== undefined;
   return act('Mirrored', 'the slices mirror the endpoints', [
     ...eventsFor({ endpoints, recorded }, invalid, skipped),
-    ...(isTerminating ? [] : created).map((slice) => ({ do: 'create', slice }) as const),
-    ...[...update, ...recycled].map((slice) => ({ do: 'update', slice }) as const),
-    ...removed.map((slice) => ({ do: 'delete', slice }) as const),
+    ...(isTerminating ? [] : created).map((slice) => ({ do: 'create', object: slice }) as const),
+    ...updates,
+    ...recycled,
+    ...removed.map((slice) => ({ do: 'delete', object: slice }) as const),
   ]);
 }
 
@@ -155,7 +156,7 @@ function sliceFor(
 }
 
 interface Recycled {
-  readonly recycled: readonly EndpointSlice[];
+  readonly recycled: readonly MirrorAction[];
   readonly created: readonly EndpointSlice[];
   readonly removed: readonly Stored<EndpointSlice>[];
 }
@@ -164,12 +165,12 @@ interface Recycled {
 function recycle(create: readonly EndpointSlice[], remove: readonly Stored<EndpointSlice>[]): Recycled {
   const removed = [...remove];
   const created: EndpointSlice[] = [];
-  const recycled: EndpointSlice[] = [];
+  const recycled: MirrorAction[] = [];
   for (const slice of create) {
     const at = removed.findIndex(({ addressType }) => addressType === slice.addressType);
     const [old] = at < 0 ? [] : removed.splice(at, 1);
     if (old === undefined) created.push(slice);
-    else recycled.push({ ...slice, metadata: { ...old.metadata, ...slice.metadata } });
+    else recycled.push({ do: 'update', object: { ...slice, metadata: { ...old.metadata, ...slice.metadata } }, from: old });
   }
   return { recycled, created, removed };
 }
@@ -179,14 +180,14 @@ function eventsFor(
   invalid: number,
   skipped: number,
 ): readonly MirrorAction[] {
-  const say = (reason: string, message: string): readonly MirrorAction[] => {
+  const recordUnlessRecorded = (reason: string, message: string): readonly MirrorAction[] => {
     const key = `${endpoints.metadata.uid} ${reason}`;
-    return recorded(key) === message ? [] : [{ do: 'tell', endpoints, report: { type: 'Warning', reason, message }, rememberAs: key }];
+    return recorded(key) === message ? [] : [{ do: 'recordEvent', event: { about: endpoints, type: 'Warning', reason, message }, rememberAs: key }];
   };
   return [
-    ...(invalid > 0 ? say('InvalidIPAddress', `Skipped ${invalid} invalid IP addresses when mirroring to EndpointSlices`) : []),
+    ...(invalid > 0 ? recordUnlessRecorded('InvalidIPAddress', `Skipped ${invalid} invalid IP addresses when mirroring to EndpointSlices`) : []),
     ...(skipped > invalid
-      ? say(
+      ? recordUnlessRecorded(
           'TooManyAddressesToMirror',
           `A max of ${addressesPerSubset} addresses can be mirrored to EndpointSlices per Endpoints subset. ${skipped} addresses were skipped`,
         )

@@ -1,14 +1,13 @@
 import type { EndpointSlice, Service } from '../../../../api/generated/types.ts';
 import type { Stored } from '../../../../api/stored.ts';
-import type { Decision, EventDraft } from '../../../../client/decision.ts';
+import type { Decision, EventDraft, ObjectWrite, RecordEvent } from '../../../../client/decision.ts';
 import type { TriggerTimes } from '../trigger-times.ts';
 
 export type EndpointSliceAction =
-  | { readonly do: 'create'; readonly slice: EndpointSlice; readonly service: Stored<Service> }
-  | { readonly do: 'update' | 'delete'; readonly slice: Stored<EndpointSlice>; readonly service: Stored<Service> }
+  | ObjectWrite<EndpointSlice>
   /** Later passes compare with these times to find what changed. */
   | { readonly do: 'remember'; readonly times: TriggerTimes }
-  | { readonly do: 'tell'; readonly service: Stored<Service>; readonly report: EventDraft; readonly rememberAs: string };
+  | RecordEvent;
 
 export type EndpointSliceDecision = Decision<EndpointSliceAction>;
 

@@ -1,9 +1,11 @@
-import type { EndpointSlice } from '../../../../api/generated/types.ts';
+import type { EndpointSlice, Service } from '../../../../api/generated/types.ts';
+import type { Stored } from '../../../../api/stored.ts';
 import { endpointSliceKind } from '../../../../api/kinds/discovery/endpoint-slice.ts';
 import { keyOf } from '../../../../client/informers/cache.ts';
-import { type Client, refOf } from '../../../../client/client.ts';
+import { type Client, refOf, type Result } from '../../../../client/client.ts';
 import type { Informers } from '../../../../client/informers/informers.ts';
-import { Trigger, type Controller, type Outcome, outcomeOf, source } from '../../../../client/controller/loop.ts';
+import { defineController } from '../../../../client/controller/define-controller.ts';
+import { type Controller, type Outcome, outcomeOf, source, Trigger } from '../../../../client/controller/loop.ts';
 import type { RecordedEvents } from '../../../../client/events/event-dedup.ts';
 import type { Clock } from '../../../../world/world.ts';
 import { isSelecting } from '../members.ts';
@@ -35,18 +37,7 @@ export function sliceController({
   const changed = new Trigger<string>();
   pods.addListener({ service: (key) => changed.fire(key), node: (key) => changed.fire(key) });
 
-  const write = async (action: EndpointSliceAction & { readonly do: 'create' | 'update' | 'delete' }): Promise<Outcome> => {
-    const { service } = action;
-    const { result, doing } = await attempt(client, action);
-    if (result.ok || result.reason === 'terminating' || (action.do === 'delete' && result.reason === 'notFound')) return 'done';
-    if (result.reason === 'forbidden' || result.reason === 'invalid' || result.reason === 'failed') {
-      const { namespace = '', name } = service.metadata;
-      recordedEvents.record({ about: service, ...failedToUpdate(service, `failed to ${doing} for Service ${namespace}/${name}: ${result.error.message}`) });
-    }
-    return outcomeOf(result);
-  };
-
-  return {
+  return defineController({
     name: 'endpoint-slices',
     sources: [
       changed,
@@ -61,31 +52,31 @@ export function sliceController({
       return { service, pods: pods.of(key), slices: made.toSorted(byName), zoneOf: (node) => pods.zoneOf(node), times: times.get(key), recorded };
     },
     decide: decideSlices,
-    async perform(action, key) {
-      switch (action.do) {
-        case 'remember':
-          times.set(key, action.times);
-          return 'done';
-        case 'tell':
-          recordedEvents.record({ about: action.service, ...action.report }, action.rememberAs);
-          return 'done';
-        default:
-          return await write(action);
-      }
+    events: recordedEvents,
+    actions: {
+      async remember(action, key) {
+        times.set(key, action.times);
+        return 'done';
+      },
+      create: async ({ object }, _, { service }) => recordFailure(service, 'create EndpointSlice', await client.create(endpointSliceKind, object)),
+      update: async ({ object }, _, { service }) =>
+        recordFailure(service, `update ${object.metadata.name ?? ''} EndpointSlice`, await client.update(endpointSliceKind, object)),
+      async delete({ object }, _, { service }) {
+        const { name = '', uid = '' } = object.metadata;
+        const result = await client.delete(endpointSliceKind, refOf(object), { preconditions: { uid } });
+        return !result.ok && result.reason === 'notFound' ? 'done' : recordFailure(service, `delete ${name} EndpointSlice`, result);
+      },
     },
     parallelism: 16,
-  };
-}
+  });
 
-async function attempt(client: Client, action: EndpointSliceAction & { readonly do: 'create' | 'update' | 'delete' }) {
-  if (action.do === 'create') return { result: await client.create(endpointSliceKind, action.slice), doing: 'create EndpointSlice' };
-  const { slice } = action;
-  const { name, uid } = slice.metadata;
-  switch (action.do) {
-    case 'update':
-      return { result: await client.update(endpointSliceKind, slice), doing: `update ${name} EndpointSlice` };
-    case 'delete':
-      return { result: await client.delete(endpointSliceKind, refOf(slice), { preconditions: { uid } }), doing: `delete ${name} EndpointSlice` };
+  function recordFailure(service: Stored<Service>, attempt: string, result: Result<unknown>): Outcome {
+    if (result.ok || result.reason === 'terminating') return 'done';
+    if (result.reason === 'forbidden' || result.reason === 'invalid' || result.reason === 'failed') {
+      const { namespace = '', name } = service.metadata;
+      recordedEvents.record({ about: service, ...failedToUpdate(service, `failed to ${attempt} for Service ${namespace}/${name}: ${result.error.message}`) });
+    }
+    return outcomeOf(result);
   }
 }
 

@@ -43,25 +43,25 @@ function after(snapshot: EndpointSliceSnapshot, actions: readonly EndpointSliceA
   for (const action of actions) {
     switch (action.do) {
       case 'create':
-        slices = [...slices, stored(action.slice)];
+        slices = [...slices, stored(action.object)];
         break;
       case 'update':
-        slices = slices.map((slice) => (slice.metadata.name === action.slice.metadata.name ? stored(action.slice) : slice));
+        slices = slices.map((slice) => (slice.metadata.name === action.object.metadata.name ? stored(action.object) : slice));
         break;
       case 'delete':
-        slices = slices.filter((slice) => slice.metadata.name !== action.slice.metadata.name);
+        slices = slices.filter((slice) => slice.metadata.name !== action.object.metadata.name);
         break;
       case 'remember':
         times = action.times;
         break;
-      case 'tell':
+      default:
         break;
     }
   }
   return { ...snapshot, slices, times };
 }
 
-const writes = (snapshot: EndpointSliceSnapshot) => decideSlices(snapshot).actions.filter((action) => action.do !== 'remember' && action.do !== 'tell');
+const writes = (snapshot: EndpointSliceSnapshot) => decideSlices(snapshot).actions.filter((action) => action.do !== 'remember' && action.do !== 'recordEvent');
 const only = (snapshot: EndpointSliceSnapshot): Stored<EndpointSlice> => {
   const [slice, another] = after(snapshot).slices;
   if (slice === undefined || another !== undefined) throw new Error(`${after(snapshot).slices.length} slices`);
@@ -113,9 +113,12 @@ describe('a service with pods', () => {
     const snapshot = seen(service(), [pod('a', { node: 'nowhere' })]);
     const message = 'Error updating Endpoint Slices for Service team/web: skipping Pod a for Service team/web: Node nowhere Not Found';
     expect(decideSlices(snapshot).actions).toContainEqual(
-      expect.objectContaining({ do: 'tell', report: { type: 'Warning', reason: 'FailedToUpdateEndpointSlices', message } }),
+      expect.objectContaining({
+        do: 'recordEvent',
+        event: expect.objectContaining({ type: 'Warning', reason: 'FailedToUpdateEndpointSlices', message }) as unknown,
+      }),
     );
-    expect(decideSlices({ ...snapshot, recorded: message }).actions.map((action) => action.do)).not.toContain('tell');
+    expect(decideSlices({ ...snapshot, recorded: message }).actions.map((action) => action.do)).not.toContain('recordEvent');
   });
 
   test('has hostnames of pods in its subdomain, and the headless label without cluster IP', () => {
@@ -166,15 +169,15 @@ describe('slices', () => {
 
   test('with room take new endpoints; full ones are left alone', () => {
     const before = after(seen(service(), many(150)));
-    expect(writes({ ...before, pods: many(160) })).toMatchObject([{ do: 'update', slice: { endpoints: { length: 60 } } }]);
+    expect(writes({ ...before, pods: many(160) })).toMatchObject([{ do: 'update', object: { endpoints: { length: 60 } } }]);
   });
 
   test('lose deleted endpoints, and take new ones in their place', () => {
     const before = after(seen(service(), many(200)));
     expect(writes({ ...before, pods: many(202).filter((_, i) => i !== 5) })).toMatchObject(
       [
-        { do: 'update', slice: { endpoints: { length: 100 } } },
-        { do: 'create', slice: {} },
+        { do: 'update', object: { endpoints: { length: 100 } } },
+        { do: 'create', object: {} },
       ].reverse(),
     );
   });
@@ -187,7 +190,7 @@ describe('slices', () => {
   test('follow the labels of their service, except reserved ones', () => {
     const before = after(seen(service({}, { labels: { team: 'x' } }), [pod('a')]));
     const [update] = writes({ ...before, service: service({}, { labels: { team: 'y', 'kubernetes.io/service-name': 'forged' } }) });
-    expect(update).toMatchObject({ do: 'update', slice: { metadata: { labels: { team: 'y', 'kubernetes.io/service-name': 'web' } } } });
+    expect(update).toMatchObject({ do: 'update', object: { metadata: { labels: { team: 'y', 'kubernetes.io/service-name': 'web' } } } });
   });
 
   test('always exist: an empty one is the placeholder, and is used when endpoints come', () => {
@@ -195,10 +198,10 @@ describe('slices', () => {
     expect(empty.slices).toMatchObject([{ endpoints: null, ports: null }]);
     expect(writes(empty)).toEqual([]);
     expect(writes({ ...empty, pods: [pod('a')] })).toMatchObject([
-      { do: 'update', slice: { metadata: { name: empty.slices[0]?.metadata.name }, ports: [{ port: 8080 }] } },
+      { do: 'update', object: { metadata: { name: empty.slices[0]?.metadata.name }, ports: [{ port: 8080 }] } },
     ]);
     const filled = after({ ...empty, pods: [pod('a')] });
-    expect(writes({ ...filled, pods: [] })).toMatchObject([{ do: 'update', slice: { endpoints: null, ports: null } }]);
+    expect(writes({ ...filled, pods: [] })).toMatchObject([{ do: 'update', object: { endpoints: null, ports: null } }]);
   });
 
   test('of an earlier service of that name are replaced', () => {
@@ -290,7 +293,7 @@ describe('for any snapshot', () => {
         const start = after(seen(serviceOf(spec), podsOf(first)));
         const next = { ...start, pods: podsOf(second) };
         expect(decideSlices(next)).toEqual(decideSlices(next));
-        expect(decideSlices(after(next)).actions.filter((action) => action.do !== 'tell')).toEqual([]);
+        expect(decideSlices(after(next)).actions.filter((action) => action.do !== 'recordEvent')).toEqual([]);
       }),
     );
   });

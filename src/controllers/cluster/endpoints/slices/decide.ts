@@ -35,7 +35,7 @@ export function decideSlices(snapshot: EndpointSliceSnapshot): EndpointSliceDeci
   const foreign = slices.filter(({ addressType }) => !families.some((family) => family === addressType));
   const writes = [
     ...plans.flatMap((plan) => writesOf(recycled(plan, service), { service, time })),
-    ...foreign.map((slice) => ({ do: 'delete', slice, service }) as const),
+    ...foreign.map((slice) => ({ do: 'delete', object: slice }) as const),
   ];
   const skipped = plans[0]?.skipped ?? [];
   const actions = [...writes, ...skippedPodsEvent(snapshot, skipped), ...(sameTriggerTimes(times, snapshot.times) ? [] : [{ do: 'remember', times } as const])];
@@ -137,9 +137,9 @@ function writesOf(
     };
   };
   return [
-    ...created.map((contents) => ({ do: 'create', slice: write(newSlice(service, family), contents), service }) as const),
-    ...update.map(({ slice, ...contents }) => ({ do: 'update', slice: write(slice, contents), service }) as const),
-    ...remove.map((slice) => ({ do: 'delete', slice, service }) as const),
+    ...created.map((contents) => ({ do: 'create', object: write(newSlice(service, family), contents) }) as const),
+    ...update.map(({ slice, ...contents }) => ({ do: 'update', object: write(slice, contents), from: slice }) as const),
+    ...remove.map((slice) => ({ do: 'delete', object: slice }) as const),
   ];
 }
 
@@ -194,5 +194,5 @@ function skippedPodsEvent({ service, recorded }: EndpointSliceSnapshot, skipped:
   const texts = skipped.map(({ metadata, spec }) => `skipping Pod ${metadata.name} for Service ${namespace}/${name}: Node ${spec.nodeName ?? ''} Not Found`);
   if (texts.length === 0) return [];
   const report = failedToUpdate(service, texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`);
-  return recorded === report.message ? [] : [{ do: 'tell', service, report, rememberAs: uid }];
+  return recorded === report.message ? [] : [{ do: 'recordEvent', event: { about: service, ...report }, rememberAs: uid }];
 }
