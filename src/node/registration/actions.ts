@@ -3,10 +3,10 @@ import type { CSINode, Node } from '../../api/generated/types.ts';
 /** What an agent does about its node. */
 export type NodeAction =
   | { readonly do: 'create-node' | 'update-node'; readonly object: Node }
-  /** From now on the node is others' to change: what they delete stays away. */
+  /** From now on the agent does not re-create what others delete. */
   | { readonly do: 'registered' }
   | { readonly do: 'create-csi-node' | 'update-csi-node' | 'delete-csi-node'; readonly object: CSINode }
-  /** Its status; with it, which volumes it uses or will use. */
+  /** The Node's status, with volumesInUse. */
   | { readonly do: 'report'; readonly object: Node }
   | RecordNodeEvent;
 
@@ -15,7 +15,7 @@ export interface RecordNodeEvent {
   readonly about: Node;
   readonly reason: string;
   readonly message: string;
-  /** What it tells of that has to be told once only. */
+  /** That the event was recorded, for events that are recorded once. */
   readonly remember?: { readonly unschedulable: boolean };
 }
 

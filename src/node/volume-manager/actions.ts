@@ -4,21 +4,21 @@ import type { NodeExpansion } from './node-expansion.ts';
 import type { PublishedRecord, StagedRecord } from './journal.ts';
 import type { PodVolume } from './pod-volume.ts';
 
-/** What takes its time, beside everything else: at most one at a time for each volume. */
+/** Runs beside the control loop, at most one at a time for each volume. */
 export type VolumeOperation =
-  /** For the whole node. */
+  /** NodeStageVolume: once for the node. */
   | { readonly do: 'stage'; readonly pod: Pod; readonly volume: PodVolume; readonly attached: string | undefined }
-  /** For one pod. */
+  /** NodePublishVolume: for one pod. */
   | { readonly do: 'publish'; readonly pod: Pod; readonly volume: PodVolume; readonly attached: string | undefined }
-  /** What is staged has become larger. `mounted`: for the pod as well. */
+  /** NodeExpandVolume. `mounted`: the volume is published for the pod as well. */
   | { readonly do: 'expand'; readonly pod: Pod; readonly volume: PodVolume; readonly growth: NodeExpansion; readonly mounted: boolean }
   | { readonly do: 'unpublish'; readonly record: PublishedRecord }
-  /** `waits`: the uid of a pod that wants it staged anew. */
+  /** `waits`: the uid of a pod for which the volume is staged again. */
   | { readonly do: 'unstage'; readonly record: StagedRecord; readonly waits?: string };
 
 export type VolumeAction =
   | VolumeOperation
-  /** Nothing of the pod is mounted any more: its directories go. */
+  /** Nothing of the pod is mounted any more: its directories are removed. */
   | { readonly do: 'clean'; readonly uid: string }
   | { readonly do: 'record-event'; readonly pod: Pod; readonly reason: string; readonly message: string }
   | { readonly do: 'remember'; readonly pod: Pod; readonly mounts: MountWaitState };
