@@ -44,8 +44,6 @@ export interface Waiting {
 
 export const nothingRuns: RuntimeState = { sandbox: false, ips: [], containers: new Map() };
 
-export const isRunning = (record: ContainerRecord | undefined): boolean => record?.run?.state === 'running';
-
 export function hasExited(record: ContainerRecord | undefined): record is ContainerRecord & { readonly run: Exit } {
   return record?.run?.state === 'exited';
 }

@@ -1,8 +1,14 @@
-import type { Pod } from '../../api/generated/types.ts';
+import type { PersistentVolumeClaim, Pod } from '../../api/generated/types.ts';
 import type { MountWaitState } from '../volumes/mount-events.ts';
-import type { NodeExpansion } from './node-expansion.ts';
 import type { PublishedRecord, StagedRecord } from './journal.ts';
 import type { PodVolume } from './pod-volume.ts';
+
+/** What a node has to expand for a claim. */
+export interface NodeExpansion {
+  readonly claim: PersistentVolumeClaim;
+  /** A quantity. */
+  readonly size: string;
+}
 
 /** Runs beside the control loop, at most one at a time for each volume. */
 export type VolumeOperation =

@@ -13,7 +13,8 @@ import { type VolumeUse, usedVolumes } from '../volumes/used-volumes.ts';
 import { notWaiting } from '../volumes/mount-events.ts';
 import type { ActualState } from './actual-state.ts';
 import type { UnwantedRecord, PodVolumesSnapshot, VolumeEntry } from './reconcile.ts';
-import { type NodeExpansion, nodeExpansionOf } from './node-expansion.ts';
+import type { NodeExpansion } from './actions.ts';
+import { nodeExpansionOf } from './node-expansion.ts';
 import { expansionKey, lockOfVolume, type Operations } from './operations.ts';
 import { type PodVolume, podVolume } from './pod-volume.ts';
 

@@ -17,13 +17,7 @@ import { type DriverAnswer, failed as failure, isFinal, isInfeasible, type NodeD
 import type { Client } from '../../client/client.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { Clock } from '../../world/world.ts';
-import type { VolumeOperation } from './actions.ts';
-
-export interface NodeExpansion {
-  readonly claim: PersistentVolumeClaim;
-  /** A quantity. */
-  readonly size: string;
-}
+import type { NodeExpansion, VolumeOperation } from './actions.ts';
 
 /** Undefined: the node has nothing to expand. */
 export function nodeExpansionOf(claim: PersistentVolumeClaim, volume: PersistentVolume): NodeExpansion | undefined {

@@ -1,8 +1,7 @@
 import type { Pod } from '../../api/generated/types.ts';
 import type { VolumeState } from '../volumes/volume-state.ts';
 import { type MountWaitState, waitForVolumes } from '../volumes/mount-events.ts';
-import type { VolumeAction, VolumeDecision } from './actions.ts';
-import type { NodeExpansion } from './node-expansion.ts';
+import type { NodeExpansion, VolumeAction, VolumeDecision } from './actions.ts';
 import type { PublishedRecord, StagedRecord } from './journal.ts';
 import type { PodVolume } from './pod-volume.ts';
 
