@@ -1,4 +1,5 @@
 import type { CSINode, Node } from '../../api/generated/types.ts';
+import type { Decision } from '../../client/controller/loop.ts';
 
 /** What an agent does about its node. */
 export type NodeAction =
@@ -19,10 +20,4 @@ export interface RecordNodeEvent {
   readonly remember?: { readonly unschedulable: boolean };
 }
 
-export interface NodeDecision {
-  /** Any prefix may be all that happens. */
-  readonly actions: readonly NodeAction[];
-  readonly reasons: readonly { readonly code: string; readonly text: string }[];
-  /** When to decide again although nothing changed; milliseconds since 1970. */
-  readonly again?: number;
-}
+export type NodeDecision = Decision<NodeAction>;

@@ -286,6 +286,6 @@ function recordOf(pod: PublishedPod, volume: Extract<VolumeOperation, { do: 'pub
 
 type PublishedPod = Extract<VolumeOperation, { do: 'publish' }>['pod'];
 
-const named = ({ metadata }: PublishedPod): string => `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
+const named = ({ metadata }: PublishedPod): string => `${metadata.namespace ?? ''}/${metadata.name}`;
 
 const directoryOf = (path: string): string => path.slice(0, path.lastIndexOf('/'));

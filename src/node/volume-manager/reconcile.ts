@@ -1,4 +1,5 @@
 import type { Pod } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import type { VolumeState } from '../volumes/volume-state.ts';
 import { type MountWaitState, waitForVolumes } from '../volumes/mount-events.ts';
 import type { NodeExpansion, VolumeAction, VolumeDecision } from './actions.ts';
@@ -8,7 +9,7 @@ import type { PodVolume } from './pod-volume.ts';
 /** Desired and actual state of a pod's volumes. */
 export type PodVolumesSnapshot =
   /** Its volumes are wanted. */
-  | { readonly type: 'wanted'; readonly pod: Pod; readonly volumes: readonly VolumeEntry[]; readonly memory: MountWaitState }
+  | { readonly type: 'wanted'; readonly pod: Stored<Pod>; readonly volumes: readonly VolumeEntry[]; readonly memory: MountWaitState }
   /** None of its containers runs, and none will. */
   | { readonly type: 'unwanted'; readonly uid: string; readonly records: readonly UnwantedRecord<PublishedRecord>[]; readonly hasDirectory: boolean }
   /** Volumes that are staged, and wanted by no pod. */
@@ -89,7 +90,7 @@ interface Step {
   readonly again?: number | undefined;
 }
 
-function stepFor({ state, volume, staging, growth, published, busy, notBefore }: VolumeEntry, pod: Pod, now: number): Step {
+function stepFor({ state, volume, staging, growth, published, busy, notBefore }: VolumeEntry, pod: Stored<Pod>, now: number): Step {
   if (busy || volume === undefined) return {};
   const mounted = published !== undefined;
   if (growth !== undefined && staging === 'done') {

@@ -5,6 +5,7 @@ import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts'
 import { secretKind } from '../../api/kinds/core/secret.ts';
 import { podKind } from '../../api/kinds/pod/pod.ts';
 import type { KubeObject } from '../../api/object.ts';
+import type { Stored } from '../../api/stored.ts';
 import { semanticallyEqual } from '../../api/validation/equality.ts';
 import { resizeStatusOf } from '../../storage/volumes/resize-status.ts';
 import type { NodeDriver } from '../../drivers/contract.ts';
@@ -118,8 +119,8 @@ export class VolumeManager implements PodMounts {
     };
   }
 
-  mountState(pod: Pod): PodMountState {
-    const { uid = '' } = pod.metadata;
+  mountState(pod: Stored<Pod>): PodMountState {
+    const { uid } = pod.metadata;
     const all = usedVolumes(pod).map(({ volume: { name } }) => ({ name, actual: this.#actual.get(`${uid}/${name}`) }));
     const waiting = all.flatMap(({ name, actual }) => (actual?.mounted === undefined ? [name] : []));
     if (waiting.length > 0) return { ready: false, waiting };
@@ -135,7 +136,7 @@ export class VolumeManager implements PodMounts {
     return containerMounts({ host: machine, root, pod, container, volumes: this.mountState(pod), expand });
   }
 
-  async usedBytes({ metadata: { uid = '' } }: Pod, volume: string): Promise<number | undefined> {
+  async usedBytes({ metadata: { uid } }: Stored<Pod>, volume: string): Promise<number | undefined> {
     const mounted = this.#actual.get(`${uid}/${volume}`)?.mounted;
     if (mounted?.mode !== 'Filesystem') return undefined;
     return this.#options.machine.files.treeSize(mounted.hostPath).then(
@@ -145,7 +146,7 @@ export class VolumeManager implements PodMounts {
   }
 
   /** Usage of the pod's mounted volumes, by their names in the pod. A volume whose usage is unknown is left out. */
-  async usage({ metadata: { uid = '' } }: Pod): Promise<ReadonlyMap<string, Usage>> {
+  async usage({ metadata: { uid } }: Stored<Pod>): Promise<ReadonlyMap<string, Usage>> {
     const all = await Promise.all([...this.#actual.ofPod(uid)].map(async (volume) => [volume.record.podVolume, await this.#usageOf(volume)] as const));
     return new Map(all.flatMap(([name, usage]) => (usage === undefined ? [] : [[name, usage]])));
   }
@@ -159,7 +160,7 @@ export class VolumeManager implements PodMounts {
     return answer.ok ? answer.value : undefined;
   }
 
-  pods(): readonly Pod[] {
+  pods(): readonly Stored<Pod>[] {
     return this.#desired.pods();
   }
 
@@ -183,7 +184,7 @@ export class VolumeManager implements PodMounts {
 
   /** The node's status was sent: volumes that it lists may be mounted. */
   onStatusReported(): void {
-    for (const pod of this.#desired.pods()) this.#trigger.fire(pod.metadata.uid ?? '');
+    for (const pod of this.#desired.pods()) this.#trigger.fire(pod.metadata.uid);
   }
 
   async stop(): Promise<void> {
@@ -202,7 +203,7 @@ export class VolumeManager implements PodMounts {
   /** Once for each pod, in the words of the kubelet's log. */
   #logDesired({ pod, volumes }: Extract<PodVolumesSnapshot, { type: 'wanted' }>): void {
     const { log } = this.#options.world;
-    const { uid = '' } = pod.metadata;
+    const { uid } = pod.metadata;
     if (this.#memories.get(uid) !== undefined || volumes.some(({ volume }) => volume === undefined)) return;
     this.#memories.set(uid, notWaiting);
     if (!log.debugs) return;
@@ -232,7 +233,7 @@ export class VolumeManager implements PodMounts {
         this.#options.recorder.record(action.pod, { type: 'Warning', reason: action.reason, message: action.message }, this.#options.host.name);
         return 'done';
       case 'remember':
-        this.#memories.set(action.pod.metadata.uid ?? '', action.mounts);
+        this.#memories.set(action.pod.metadata.uid, action.mounts);
         return 'done';
     }
   }
@@ -287,7 +288,7 @@ export class VolumeManager implements PodMounts {
   }
 
   #usersOf(claim: string): readonly string[] {
-    return this.#desired.usersOf(claim).map(({ metadata }) => metadata.uid ?? '');
+    return this.#desired.usersOf(claim).map(({ metadata }) => metadata.uid);
   }
 
   /** Both: a pod of the same name may have replaced another. */
@@ -299,12 +300,12 @@ export class VolumeManager implements PodMounts {
   }
 
   #refresh(object: string): readonly string[] {
-    const pods = this.#followers.get(object).filter(({ metadata }) => this.#actual.hasPod(metadata.uid ?? ''));
+    const pods = this.#followers.get(object).filter(({ metadata }) => this.#actual.hasPod(metadata.uid));
     for (const pod of pods) this.#makeStale(pod);
-    return pods.map(({ metadata }) => metadata.uid ?? '');
+    return pods.map(({ metadata }) => metadata.uid);
   }
 
-  #makeStale({ metadata: { uid = '' } }: Pod): void {
+  #makeStale({ metadata: { uid } }: Stored<Pod>): void {
     for (const volume of this.#actual.ofPod(uid)) if (this.#follows(volume)) volume.stale = true;
   }
 
