@@ -1,18 +1,17 @@
 import type { CSINodeDriver, NodeSystemInfo } from '../api/generated/types.ts';
 
-/** A machine, as the agent that speaks for it describes it. */
+/** A machine, as its agent registers it. */
 export interface Host {
   readonly name: string;
-  /** Those that the agent sets whenever it starts, whatever they were before. */
+  /** Labels that the agent sets whenever it starts. */
   readonly labels: Readonly<Record<string, string>>;
   readonly ip: string;
-  /** Where its endpoint listens; absent: it has none. */
+  /** The port of the kubelet API; absent: there is none. */
   readonly endpointPort?: number;
-  /** The block that its pods have their addresses from: '10.128.4.0/22'. */
+  /** '10.128.4.0/22' */
   readonly podCidr: string;
-  /** By resource; all of it can be given to pods. */
+  /** By resource; all of it is allocatable. */
   readonly capacity: Readonly<Record<string, string>>;
   readonly system: NodeSystemInfo;
-  /** The CSI drivers that it has. */
   readonly drivers: readonly CSINodeDriver[];
 }

@@ -53,9 +53,9 @@ export interface Runtime {
 
 export interface ScriptedContainers {
   /** What probes would find out about a run. A change is observed like any other. */
-  health(id: string): ContainerHealth;
+  readonly health: (id: string) => ContainerHealth;
   /** What is wrong with the annotations that script the pod. */
-  problems(pod: Pod): readonly string[];
+  readonly problems: (pod: Pod) => readonly string[];
 }
 
 /** The results of a run's probes. */

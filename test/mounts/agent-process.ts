@@ -1,4 +1,4 @@
-/** A process that keeps the volumes of node-1 on this machine, and runs nothing. Argument: `AgentSettings`, as JSON. */
+/** A process with the volume manager of node-1 on this machine, and nothing else. Argument: `AgentSettings`, as JSON. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { eventKind } from '../../src/api/kinds/core/event.ts';
@@ -76,5 +76,5 @@ informers.start();
 await informers.synced();
 process.stdout.write('working\n');
 for (const { metadata } of informers.cache(podKind).list()) if (!podActivity.mayRun(metadata.uid ?? '')) look(metadata.uid ?? '');
-// Nothing else keeps a process alive that only waits.
+// Keeps the process alive.
 setInterval(() => undefined, 60_000);

@@ -6,7 +6,7 @@ import { podKind } from '../../src/api/kinds/pod/pod.ts';
 import { everything, prepare, MountCluster } from './mount-cluster.ts';
 import { root } from './small-agent.ts';
 
-/** Calls that change something; what is only read can be read again. */
+/** Calls that change something. */
 const changing = new Set<HostCall['name']>([
   'mount',
   'unmount',
@@ -21,14 +21,14 @@ const changing = new Set<HostCall['name']>([
   'setMode',
 ]);
 
-/** The agent dies right after its n-th change, and nobody hears of it. What happens between one change and the next can happen again. */
+/** The agent dies right after its n-th change, before the call returns. */
 function dyingAfter(fatal: number | undefined): { readonly count: () => number; readonly dies: (call: HostCall, moment: 'before' | 'after') => boolean } {
   let count = 0;
   return { count: () => count, dies: ({ name }, moment) => changing.has(name) && moment === 'after' && ++count === fatal };
 }
 
 test(
-  'wherever an agent dies while it mounts or unmounts, the next one brings it to the same end',
+  'wherever an agent dies while it mounts or unmounts, the next one reaches the same state',
   () =>
     simulate(
       7,
@@ -38,28 +38,28 @@ test(
         const volumes = await everything(cluster);
         /** Resolves with how many changes mounting took, and mounting and unmounting together. */
         const life = async (name: string, fatal: number | undefined) => {
-          const scene = await MountCluster.open(world, cluster);
+          const node = await MountCluster.open(world, cluster);
           const death = dyingAfter(fatal);
-          let { volumeManager, process } = await scene.agent(death);
+          let { volumeManager, process } = await node.agent(death);
           const revive = async () => {
-            if (!process.alive) ({ volumeManager, process } = await scene.agent());
+            if (!process.alive) ({ volumeManager, process } = await node.agent());
             await cluster.wait(1_000);
           };
-          const pod = await scene.pod(name, volumes);
+          const pod = await node.pod(name, volumes);
           await cluster.wait(1_000);
           const mounting = death.count();
           await revive();
           expect(volumeManager.mountState(pod), name).toMatchObject({ ready: true });
-          expect(await scene.mounted(), name).toHaveLength(5);
-          const local = (await scene.host.table()).find(({ target }) => target.includes('local-volume'));
+          expect(await node.mounted(), name).toHaveLength(5);
+          const local = (await node.host.table()).find(({ target }) => target.includes('local-volume'));
           expect(local?.options, name).toContain('ro');
 
-          scene.leave(pod.metadata.uid ?? '');
+          node.leave(pod.metadata.uid ?? '');
           await cluster.wait(1_000);
           await revive();
-          expect(await scene.mounted(), name).toEqual([]);
-          expect(await scene.host.list(`${root}/pods`), name).toEqual([]);
-          for (const data of ['/mnt/local', '/disk']) expect(await scene.host.list(data), name).toEqual(['precious']);
+          expect(await node.mounted(), name).toEqual([]);
+          expect(await node.host.list(`${root}/pods`), name).toEqual([]);
+          for (const data of ['/mnt/local', '/disk']) expect(await node.host.list(data), name).toEqual(['precious']);
           process.kill();
           ok(await cluster.client.delete(podKind, { namespace: 'default', name }, { gracePeriodSeconds: 0 }));
           return { mounting, all: death.count() };

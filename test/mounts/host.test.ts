@@ -19,7 +19,7 @@ interface Host {
 const bytes = (text: string) => new TextEncoder().encode(text);
 const code = (expected: string) => expect.objectContaining({ code: expected });
 
-/** What everybody relies on who mounts things, on the real machine and on the simulated one. */
+/** The contract of mounts and files, on the real machine and on the simulated one. */
 function describeHost(name: string, make: () => Promise<Host>): void {
   describe(name, () => {
     const setUp = async () => {
@@ -32,7 +32,7 @@ function describeHost(name: string, make: () => Promise<Host>): void {
       return { ...host, at, bind, mountedAt };
     };
 
-    test('a tree takes what its files take, without those that links lead to', async () => {
+    test('the size of a tree is that of its files, without the targets of links', async () => {
       const { at, files } = await setUp();
       await files.makeDirectory(at('tree/below'), 0o750);
       const { bytes: empty } = await files.treeSize(at('tree'));
@@ -44,7 +44,7 @@ function describeHost(name: string, make: () => Promise<Host>): void {
       expect((await files.treeSize(at('tree'))).bytes).toBeLessThan(full + 50_000);
     });
 
-    test('what is bound is seen at both places, until it is unmounted', async () => {
+    test('a bind mount is seen at both paths, until it is unmounted', async () => {
       const { files, mounts, at, bind, mountedAt } = await setUp();
       await bind('data', 'target');
       expect(await files.list(at('target'))).toEqual(['file']);
@@ -56,7 +56,7 @@ function describeHost(name: string, make: () => Promise<Host>): void {
       await expect(mounts.unmount(at('target'))).rejects.toEqual(code('EINVAL'));
     });
 
-    test('what is bound can be made read-only at one place alone', async () => {
+    test('a bind mount can be read-only at one path alone', async () => {
       const { files, mounts, at, bind } = await setUp();
       await bind('data', 'target');
       await mounts.mount({ type: 'options', target: at('target'), options: ['ro'] });
@@ -67,7 +67,7 @@ function describeHost(name: string, make: () => Promise<Host>): void {
       await mounts.unmount(at('target'));
     });
 
-    test('a tree in which something is mounted is not removed, and not in part', async () => {
+    test('a tree with a mount in it is not removed, not even in part', async () => {
       const { files, mounts, at, bind } = await setUp();
       await files.makeDirectory(at('pod/volumes/data'), 0o750);
       await files.write(at('pod/first'), bytes('x'), 0o600);
@@ -82,7 +82,7 @@ function describeHost(name: string, make: () => Promise<Host>): void {
       await files.removeTree(at('pod'));
     });
 
-    test('links in a removed tree lead nowhere', async () => {
+    test('the targets of links in a removed tree stay', async () => {
       const { files, at } = await setUp();
       await files.makeDirectory(at('pod'), 0o750);
       await files.makeLink(at('pod/link'), at('data'));
@@ -90,7 +90,7 @@ function describeHost(name: string, make: () => Promise<Host>): void {
       expect(await files.list(at('data'))).toEqual(['file']);
     });
 
-    test('a mount point cannot be removed, a directory with something in it neither', async () => {
+    test('neither a mount point nor a directory that is not empty can be removed', async () => {
       const { files, mounts, at, bind } = await setUp();
       await files.makeDirectory(at('empty'), 0o750);
       await bind('empty', 'target');
@@ -99,7 +99,7 @@ function describeHost(name: string, make: () => Promise<Host>): void {
       await mounts.unmount(at('target'));
     });
 
-    test('a file system in memory hides what is below it; below another mount it holds that fast', async () => {
+    test('a tmpfs hides the files below it; a mount that holds another is busy', async () => {
       const { files, mounts, at, bind } = await setUp();
       await mounts.mount({ type: 'file-system', fileSystem: 'tmpfs', source: 'tmpfs', target: at('target'), options: ['size=65536'] });
       await files.makeDirectory(at('target/inner'), 0o700);
@@ -110,7 +110,7 @@ function describeHost(name: string, make: () => Promise<Host>): void {
       expect(await files.list(at('target'))).toEqual([]);
     });
 
-    test('of two mounts at one place the last is seen, and unmounted first', async () => {
+    test('of two mounts at one path the last is seen, and unmounted first', async () => {
       const { files, mounts, at, bind, mountedAt } = await setUp();
       await files.makeDirectory(at('other'), 0o750);
       await bind('other', 'target');
@@ -122,7 +122,7 @@ function describeHost(name: string, make: () => Promise<Host>): void {
       await mounts.unmount(at('target'));
     });
 
-    test('a link is replaced at once', async () => {
+    test('a link is replaced atomically', async () => {
       const { files, at } = await setUp();
       await files.makeLink(at('now'), 'data');
       await files.makeLink(at('next'), 'target');
@@ -131,7 +131,7 @@ function describeHost(name: string, make: () => Promise<Host>): void {
       expect(await files.stat(at('next'))).toBeUndefined();
     });
 
-    test('what lies below is opened or made, and nothing outside', async () => {
+    test('paths below a directory are opened or made, and none outside', async () => {
       const { files, at } = await setUp();
       const open = async (relative: string) => {
         const place = await files.openBelow(at('data'), relative, 0o750);
@@ -196,7 +196,7 @@ describe('mountinfo', () => {
     expect(more).toEqual([]);
   });
 
-  test('that is read again and again says what it says now, in its order', () => {
+  test('that is read again has the current content, in order', () => {
     const parse = mountInfoParser();
     const line = (id: number, target: string) => `${id} 1 0:21 / ${target} rw - tmpfs none rw`;
     const tables = [[line(1, '/a'), line(2, '/b')], [line(2, '/b'), line(3, '/a'), line(4, '/a')], [line(1, '/a')], []].map((lines) => lines.join('\n'));

@@ -25,9 +25,9 @@ const ok = <T>(result: Result<T>): T => {
   if (!result.ok) throw result.error;
   return result.value;
 };
-/** How often while it mounts, and again while it unmounts. `KILLS=300` for a long evening: npm run soak:kills. */
+/** How often the agent is killed while it mounts, and while it unmounts. `KILLS=300`: npm run soak:kills. */
 const kills = Number(process.env['KILLS'] ?? 8);
-/** After this long, with little else to do, it has mounted everything. */
+/** After this long, an agent on an idle machine has mounted everything. */
 const latestMs = 48;
 
 const inDefault = (name: string) => ({ namespace: 'default', name });
@@ -38,11 +38,11 @@ const mountedBelow = (place: string) =>
     target.startsWith(`${place}/`) ? [target.slice(place.length + 1)] : [],
   );
 afterAll(() => {
-  // A test that fails may leave mounts: what is behind them must not be removed with the directory.
+  // A test that fails may leave mounts: their data must not be removed with the directory.
   if (mountedBelow(directory).length === 0) rmSync(directory, { recursive: true, force: true });
 });
 
-/** An agent, and what it says. */
+/** An agent process and its output. */
 class Agent {
   readonly #process: ChildProcess;
   readonly #said = new Set<string>();

@@ -1,4 +1,4 @@
-/** A machine with an agent that keeps volumes, in a simulated cluster in which tests play everybody else. */
+/** A machine with a volume manager, in a simulated cluster in which tests play all other components. */
 import type { Pod } from '../../src/api/generated/types.ts';
 import type { Stored } from '../../src/api/stored.ts';
 import { configMapKind } from '../../src/api/kinds/core/config-map.ts';
@@ -19,17 +19,17 @@ import { type AgentOptions, root, type SmallAgent, startAgent } from './small-ag
 export const inDefault = (name: string) => ({ namespace: 'default', name });
 export const bytes = (text: string) => new TextEncoder().encode(text);
 
-/** What every story begins with. */
+/** The objects that every test needs. */
 export async function prepare(cluster: SimulatedCluster): Promise<void> {
   await cluster.create(serviceAccountKind, { metadata: inDefault('default') });
   await cluster.create(nodeKind, { metadata: { name: 'node-1', labels: { here: 'yes' } } });
 }
 
-/** One machine, whose agents come and go. */
+/** One machine, whose agents are killed and restarted. */
 export class MountCluster {
   readonly cluster: SimulatedCluster;
   readonly machine = new Machine();
-  /** As nobody's process sees it. */
+  /** Outside of any process that can be killed. */
   readonly host = new SimulatedHost(this.machine);
   readonly #world: SimulatedWorld;
   readonly vacated = new Set<string>();
@@ -37,11 +37,11 @@ export class MountCluster {
   #agent: SmallAgent | undefined;
 
   static async open(world: SimulatedWorld, cluster: SimulatedCluster): Promise<MountCluster> {
-    const scene = new MountCluster(world, cluster);
-    for (const path of ['/disk', '/mnt/local']) await scene.host.makeDirectory(path, 0o750);
-    await scene.host.write('/mnt/local/precious', bytes('data'), 0o600);
-    await scene.host.write('/disk/precious', bytes('data'), 0o600);
-    return scene;
+    const node = new MountCluster(world, cluster);
+    for (const path of ['/disk', '/mnt/local']) await node.host.makeDirectory(path, 0o750);
+    await node.host.write('/mnt/local/precious', bytes('data'), 0o600);
+    await node.host.write('/disk/precious', bytes('data'), 0o600);
+    return node;
   }
 
   private constructor(world: SimulatedWorld, cluster: SimulatedCluster) {
@@ -49,7 +49,7 @@ export class MountCluster {
     this.cluster = cluster;
   }
 
-  /** In the place of the one before, which is killed. */
+  /** Replaces the agent before, which is killed. */
   async agent(faults: Pick<AgentOptions, 'dies' | 'fails' | 'expands'> = {}): Promise<SmallAgent> {
     if (this.#agent?.process.alive === true) this.#agent.process.kill();
     this.#disk = this.#disk.kill();
@@ -82,7 +82,7 @@ export class MountCluster {
   }
 }
 
-/** A volume of each way of being mounted: bound to each other, so that nobody has to bind them. */
+/** A volume of each type, with claims that are bound already. */
 export async function bound(cluster: SimulatedCluster, name: string, spec: Parameters<SimulatedCluster['volume']>[1]): Promise<void> {
   const claim = await cluster.create(persistentVolumeClaimKind, {
     metadata: inDefault(name),

@@ -7,8 +7,8 @@ import koffi from 'koffi';
 import { expect, test } from 'vitest';
 
 /**
- * Tests that mount things. Where this process may not, they run in a user and mount namespace of their own (unshare -rm), in which
- * every user may; a machine that permits neither fails here, and says so.
+ * Tests that mount. Without the right to do so, they run in a user and mount namespace of their own (unshare -rm), in which every user
+ * may mount; a machine that permits neither fails here.
  */
 export function describeWithMounts(file: string, tests: () => void): void {
   if (mayMount()) return tests();

@@ -42,7 +42,7 @@ export interface AgentOptions {
   readonly dies?: (call: HostCall, moment: 'before' | 'after') => boolean;
   /** Thrown by the call. */
   readonly fails?: (call: HostCall) => string | undefined;
-  /** What the driver with disks answers when one has to grow on the node. */
+  /** NodeExpandVolume of the driver with disks. */
   readonly expands?: NonNullable<NodeDriver['nodeExpandVolume']>;
 }
 
@@ -111,7 +111,7 @@ function driversOn(
   ];
 }
 
-/** A driver with disks that are mounted once for each node: `disk.example.com/disk`. */
+/** A driver that stages its disks: `disk.example.com/disk`. */
 function diskNode(host: SimulatedHost, expand: NonNullable<NodeDriver['nodeExpandVolume']>): NodeDriver {
   const machine = { mounts: host, files: host };
   return {

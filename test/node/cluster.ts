@@ -45,7 +45,7 @@ export interface NodesOptions {
   readonly onAction?: LoopOptions['onAction'];
 }
 
-/** What people and other controllers do. Everything fails the test if the server refuses it. */
+/** What users and other controllers do. A refused request fails the test. */
 export class NodeCluster {
   readonly client: Client;
   readonly transport: Transport;
@@ -105,7 +105,7 @@ export class NodeCluster {
     ok(await this.client.delete(kind, ref, gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }));
   }
 
-  /** On node-1, with one container `app`, unless said. */
+  /** On node-1, with one container `app`, unless given. */
   async pod(name: string, spec: Draft<Pod['spec']> = {}, annotations: Record<string, string> = {}): Promise<Pod> {
     return this.create(podKind, {
       metadata: { ...inDefault(name), annotations },
@@ -134,7 +134,7 @@ export class NodeCluster {
     return this.delete(podKind, inDefault(name), gracePeriodSeconds);
   }
 
-  /** A claim that waits. */
+  /** An unbound claim. */
   async claim(name: string, accessMode = 'ReadWriteOnce'): Promise<void> {
     await this.create(persistentVolumeClaimKind, {
       metadata: inDefault(name),
@@ -173,7 +173,7 @@ export class NodeCluster {
       );
   }
 
-  /** Others write too: once more, if need be. */
+  /** Retries after a conflict. */
   async #rewrite<T extends KubeObject>(kind: Kind<T>, ref: Ref, change: (object: T) => T, write: (object: T) => Promise<Result<T>>): Promise<void> {
     for (;;) {
       const written = await write(change(await this.get(kind, ref)));

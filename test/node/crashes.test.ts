@@ -1,6 +1,6 @@
 /**
- * Agents of hollow nodes that die at every point, on the whole control plane and on disks that remember what is attached: pods end where they
- * belong, and no disk is taken from a pod that has it mounted.
+ * Agents of hollow nodes that die at every action, with the whole control plane and a driver that knows what is attached: pods reach the same
+ * state, and no disk is detached while a pod has it mounted.
  */
 import { expect, test } from 'vitest';
 import type { Pod } from '../../src/api/generated/types.ts';
@@ -16,19 +16,19 @@ import { ok, SimulatedCluster } from '../../src/sim/cluster/simulated-cluster.ts
 
 const inDefault = (name: string) => ({ namespace: 'default', name });
 
-class Scene {
+class DiskCluster {
   readonly cluster: SimulatedCluster;
   readonly world: SimulatedWorld;
   readonly violations = new Set<string>();
 
-  static async start(world: SimulatedWorld, disks: readonly string[]): Promise<Scene> {
-    const scene = new Scene(await SimulatedCluster.start(world), world);
+  static async start(world: SimulatedWorld, disks: readonly string[]): Promise<DiskCluster> {
+    const harness = new DiskCluster(await SimulatedCluster.start(world), world);
     for (const name of disks) {
-      await scene.cluster.volume(name, { hostPath: undefined, csi: { driver: scene.cluster.disks.capabilities.name, volumeHandle: `disk-${name}` } });
-      await scene.cluster.claim(name);
+      await harness.cluster.volume(name, { hostPath: undefined, csi: { driver: harness.cluster.disks.capabilities.name, volumeHandle: `disk-${name}` } });
+      await harness.cluster.claim(name);
     }
-    await scene.#watch();
-    return scene;
+    await harness.#watch();
+    return harness;
   }
 
   private constructor(cluster: SimulatedCluster, world: SimulatedWorld) {
@@ -36,7 +36,7 @@ class Scene {
     this.world = world;
   }
 
-  /** An agent that dies before its action number `survives`; what it only says does not count. */
+  /** An agent that dies before its action number `survives`; events do not count. */
   runDoomed(survives: number): { readonly process: SimulatedProcess; readonly nodes: HollowNodes } {
     const process = new SimulatedProcess(this.world, 'doomed');
     let left = survives;
@@ -81,7 +81,7 @@ class Scene {
     ].sort();
   }
 
-  /** Whoever runs has its disk: when it starts, and when a disk is detached. */
+  /** Checks that a running pod has its disk attached: when it starts, and when a disk is detached. */
   async #watch(): Promise<void> {
     const { attached } = this.cluster.disks;
     const running = new Map<string, string>();
@@ -104,38 +104,38 @@ class Scene {
     );
     const detach = attached.delete.bind(attached);
     attached.delete = (place) => {
-      for (const [name, its] of running) if (its === place) this.violations.add(`${name} was robbed of its disk: ${place}`);
+      for (const [name, its] of running) if (its === place) this.violations.add(`${name} lost its disk: ${place}`);
       return detach(place);
     };
   }
 }
 
 const isRunning = ({ status }: Pod): boolean => status.containerStatuses?.some(({ state }) => state.running !== undefined) ?? false;
-/** 'node-1 disk-vol', as the disks call it. */
+/** 'node-1 disk-vol', as the driver names it. */
 const placeOf = ({ spec }: Pod): string => `${spec.nodeName} disk-${spec.volumes?.find(({ name }) => name === 'data')?.persistentVolumeClaim?.claimName}`;
 
-test('an agent that dies before any action, and one after it, end as if it had lived', async () => {
+test('an agent that dies before any action, and its successor, end as if it had lived', async () => {
   const longest = 34;
   for (let survives = 0; survives <= longest; survives++) {
     await simulate(
       survives + 1,
       async (world) => {
-        const scene = await Scene.start(world, ['vol']);
-        await scene.pod('one', 'node-1', 'vol');
-        const doomed = scene.runDoomed(survives);
+        const harness = await DiskCluster.start(world, ['vol']);
+        await harness.pod('one', 'node-1', 'vol');
+        const doomed = harness.runDoomed(survives);
         await world.sleep(10_000);
-        await scene.deletePod('one');
-        await scene.pod('two', 'node-2', 'vol');
+        await harness.deletePod('one');
+        await harness.pod('two', 'node-2', 'vol');
         await world.sleep(10_000);
-        if (survives === longest) expect(doomed.process.alive, 'the story has more actions than the test tries').toBe(true);
+        if (survives === longest) expect(doomed.process.alive, 'there are more actions than the test tries').toBe(true);
         doomed.process.kill();
-        await scene.cluster.startNodes({ hosts: scene.cluster.hosts({ count: 2 }) }).ready;
+        await harness.cluster.startNodes({ hosts: harness.cluster.hosts({ count: 2 }) }).ready;
         await world.sleep(30_000);
-        expect(await scene.look()).toEqual(['disk-vol@node-2', 'node-2 in use: disk-vol', 'two Running on node-2']);
-        await scene.deletePod('two');
+        expect(await harness.look()).toEqual(['disk-vol@node-2', 'node-2 in use: disk-vol', 'two Running on node-2']);
+        await harness.deletePod('two');
         await world.sleep(30_000);
-        expect(await scene.look()).toEqual([]);
-        expect([...scene.violations]).toEqual([]);
+        expect(await harness.look()).toEqual([]);
+        expect([...harness.violations]).toEqual([]);
       },
       { steps: 10_000_000 },
     );
@@ -144,21 +144,21 @@ test('an agent that dies before any action, and one after it, end as if it had l
 
 const disks = ['a', 'b', 'c'];
 
-/** Pods come and go, on either node. Returns those that are left, with their places. */
-async function comeAndGo(scene: Scene, moves: number): Promise<ReadonlyMap<string, { readonly node: string; readonly disk: string }>> {
-  const { world } = scene;
+/** Creates and deletes pods on both nodes. Returns those that are left, with their nodes and disks. */
+async function comeAndGo(harness: DiskCluster, moves: number): Promise<ReadonlyMap<string, { readonly node: string; readonly disk: string }>> {
+  const { world } = harness;
   const there = new Map<string, { node: string; disk: string }>();
   for (let i = 0; i < moves; i++) {
     await world.sleep(world.random.float() * 1500);
     const disk = disks[world.random.below(disks.length)] ?? '';
     const user = [...there].find(([, place]) => place.disk === disk)?.[0];
     if (user !== undefined && world.random.chance(0.7)) {
-      await scene.deletePod(user);
+      await harness.deletePod(user);
       there.delete(user);
     }
     if (user === undefined || world.random.chance(0.5)) {
       const node = `node-${1 + world.random.below(2)}`;
-      await scene.pod(`pod-${i}`, node, disk, world.random.chance(0.3) ? { 'mooring.dev/stop-after': '3s' } : {});
+      await harness.pod(`pod-${i}`, node, disk, world.random.chance(0.3) ? { 'mooring.dev/stop-after': '3s' } : {});
       there.set(`pod-${i}`, { node, disk });
     }
   }
@@ -166,102 +166,102 @@ async function comeAndGo(scene: Scene, moves: number): Promise<ReadonlyMap<strin
   const wanted = new Map([...there].map(([name, place]) => [place.disk, name]));
   for (const [name, { disk }] of there) {
     if (wanted.get(disk) === name) continue;
-    await scene.deletePod(name);
+    await harness.deletePod(name);
     there.delete(name);
   }
   return there;
 }
 
-async function expectServed(scene: Scene, left: ReadonlyMap<string, { readonly node: string; readonly disk: string }>): Promise<void> {
+async function expectServed(harness: DiskCluster, left: ReadonlyMap<string, { readonly node: string; readonly disk: string }>): Promise<void> {
   const expected = [...left].flatMap(([name, { node, disk }]) => [`${name} Running on ${node}`, `${node} in use: disk-${disk}`, `disk-${disk}@${node}`]);
-  expect(await scene.look()).toEqual(expected.sort());
-  for (const name of left.keys()) await scene.deletePod(name);
-  await scene.world.sleep(60_000);
-  expect(await scene.look()).toEqual([]);
-  expect([...scene.violations]).toEqual([]);
+  expect(await harness.look()).toEqual(expected.sort());
+  for (const name of left.keys()) await harness.deletePod(name);
+  await harness.world.sleep(60_000);
+  expect(await harness.look()).toEqual([]);
+  expect([...harness.violations]).toEqual([]);
 }
 
-test('agents die again and again while pods come and go', async () => {
+test('agents die again and again while pods are created and deleted', async () => {
   for (const seed of seeds(3)) {
     await simulate(
       seed,
       async (world) => {
-        const scene = await Scene.start(world, disks);
+        const harness = await DiskCluster.start(world, disks);
         const dying = (async () => {
           for (let i = 0; i < 15; i++) {
-            const { process } = scene.runDoomed(world.random.below(25));
+            const { process } = harness.runDoomed(world.random.below(25));
             await world.sleep(world.random.float() * 4000);
             process.kill();
           }
         })();
-        const left = await comeAndGo(scene, 40);
+        const left = await comeAndGo(harness, 40);
         await dying;
-        await scene.cluster.startNodes({ hosts: scene.cluster.hosts({ count: 2 }) }).ready;
+        await harness.cluster.startNodes({ hosts: harness.cluster.hosts({ count: 2 }) }).ready;
         await world.sleep(120_000);
-        await expectServed(scene, left);
+        await expectServed(harness, left);
       },
       { steps: 20_000_000 },
     );
   }
 });
 
-test('a bad network delays, and robs nobody', async () => {
+test('a bad network causes delays, and detaches no disk of a running pod', async () => {
   for (const seed of seeds(3)) {
     await simulate(
       seed,
       async (world) => {
-        const scene = await Scene.start(world, disks);
+        const harness = await DiskCluster.start(world, disks);
         const network = new SimulatedNetwork(world, badNetwork);
-        scene.cluster.startNodes({ hosts: scene.cluster.hosts({ count: 2 }), through: (server) => network.transport(server) });
-        const left = await comeAndGo(scene, 40);
+        harness.cluster.startNodes({ hosts: harness.cluster.hosts({ count: 2 }), through: (server) => network.transport(server) });
+        const left = await comeAndGo(harness, 40);
         await world.sleep(30_000);
         network.heal();
         await world.sleep(200_000);
-        await expectServed(scene, left);
+        await expectServed(harness, left);
       },
       { steps: 20_000_000 },
     );
   }
 });
 
-test('a pod that is deleted while its disk is on its way takes nothing with it', async () => {
+test('a pod that is deleted while its disk is being attached leaves nothing behind', async () => {
   for (const seed of seeds(6)) {
     await simulate(
       seed,
       async (world) => {
-        const scene = await Scene.start(world, ['vol']);
-        await scene.cluster.startNodes({ hosts: scene.cluster.hosts({ count: 2 }) }).ready;
+        const harness = await DiskCluster.start(world, ['vol']);
+        await harness.cluster.startNodes({ hosts: harness.cluster.hosts({ count: 2 }) }).ready;
         for (let i = 0; i < 10; i++) {
-          await scene.pod(`pod-${i}`, `node-${1 + (i % 2)}`, 'vol');
+          await harness.pod(`pod-${i}`, `node-${1 + (i % 2)}`, 'vol');
           await world.sleep(world.random.float() * 60);
-          await scene.deletePod(`pod-${i}`);
+          await harness.deletePod(`pod-${i}`);
         }
         await world.sleep(60_000);
-        expect(await scene.look()).toEqual([]);
-        expect([...scene.violations]).toEqual([]);
+        expect(await harness.look()).toEqual([]);
+        expect([...harness.violations]).toEqual([]);
       },
       { steps: 10_000_000 },
     );
   }
 });
 
-test('a node that is deleted and comes back with its agent has its pods as before', async () => {
+test('a Node that is deleted and registered again has its pods as before', async () => {
   for (const seed of seeds(3)) {
     await simulate(
       seed,
       async (world) => {
-        const scene = await Scene.start(world, ['vol']);
-        const nodes = scene.cluster.startNodes({ hosts: scene.cluster.hosts({ count: 2 }) });
+        const harness = await DiskCluster.start(world, ['vol']);
+        const nodes = harness.cluster.startNodes({ hosts: harness.cluster.hosts({ count: 2 }) });
         await nodes.ready;
-        await scene.pod('web', 'node-1', 'vol');
+        await harness.pod('web', 'node-1', 'vol');
         await world.sleep(5_000);
-        await scene.cluster.delete(nodeKind, { name: 'node-1' });
+        await harness.cluster.delete(nodeKind, { name: 'node-1' });
         await world.sleep(world.random.float() * 10_000);
         await nodes.stop();
-        await scene.cluster.startNodes({ hosts: scene.cluster.hosts({ count: 2 }) }).ready;
+        await harness.cluster.startNodes({ hosts: harness.cluster.hosts({ count: 2 }) }).ready;
         await world.sleep(10_000);
-        expect(await scene.look()).toEqual(['disk-vol@node-1', 'node-1 in use: disk-vol', 'web Running on node-1']);
-        expect([...scene.violations]).toEqual([]);
+        expect(await harness.look()).toEqual(['disk-vol@node-1', 'node-1 in use: disk-vol', 'web Running on node-1']);
+        expect([...harness.violations]).toEqual([]);
       },
       { steps: 10_000_000 },
     );

@@ -1,4 +1,4 @@
-/** The endpoint of a node elsewhere: who gets in, what the server makes of it, and certificates that are replaced while it serves. */
+/** The kubelet API of a remote node: authentication, the API server's proxy, and certificates that are rotated. */
 import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect as connectPlain } from 'node:net';
@@ -30,7 +30,7 @@ const pod = (status: object = {}) => ({
   status,
 });
 
-/** What it has is what it was asked. */
+/** Answers with the request. */
 const streams: PodStreams = {
   logs: (_, container, { tailLines }) => Promise.resolve({ ok: true, value: Readable.from([Buffer.from(`the last ${tailLines} lines of ${container}\n`)]) }),
   exec: () => Promise.resolve({ ok: false, code: 500, message: 'container not found ("c")' }),
@@ -65,7 +65,7 @@ function ask(access: HttpAccess & { readonly path: string; readonly headers?: Re
   });
 }
 
-describe('the endpoint of a node', () => {
+describe('the kubelet API of a node', () => {
   const directory = mkdtempSync(path.join(tmpdir(), 'moor-endpoint-'));
   const world = createRealWorld({ logLevel: 'silent' });
   let cluster: Cluster;
@@ -76,7 +76,7 @@ describe('the endpoint of a node', () => {
   let endpoint: OpenEndpoint;
   let node: NodeIdentity;
   let stop: () => Promise<void>;
-  /** When the next certificates are due: each is at once, as often as it says. */
+  /** How often the next certificates are due at once. */
   const early = { client: 1, serving: 1 };
   const renewAt = (use: keyof typeof early) => () => (early[use]-- > 0 ? 0 : 0.9);
   const files = secretFiles(path.join(directory, 'node'));
@@ -112,18 +112,18 @@ describe('the endpoint of a node', () => {
 
   const viaServer = (asked: string): Promise<Answered> => ask({ ...admin, path: asked });
 
-  test('is asked by the server for logs and pages, and its refusals are told', async () => {
+  test('serves logs and pages to the API server, which passes on its errors', async () => {
     expect(await viaServer('/api/v1/namespaces/default/pods/web/log?tailLines=3')).toEqual({ code: 200, body: 'the last 3 lines of c\n' });
     expect(await viaServer('/api/v1/nodes/far/proxy/nothing')).toEqual({ code: 404, body: 'page /nothing ' });
     expect(await viaServer('/api/v1/nodes/far/proxy')).toMatchObject({ code: 301 });
-    expect(await viaServer('/api/v1/nodes/nobody/proxy/healthz')).toMatchObject({ code: 404, body: expect.stringContaining('nodes \\"nobody\\" not found') });
+    expect(await viaServer('/api/v1/nodes/missing/proxy/healthz')).toMatchObject({ code: 404, body: expect.stringContaining('nodes \\"missing\\" not found') });
     const headers = { connection: 'Upgrade', upgrade: 'SPDY/3.1', 'x-stream-protocol-version': 'v4.channel.k8s.io' };
     const refused = await ask({ ...admin, path: '/api/v1/namespaces/default/pods/web/exec?command=true', headers }, Buffer.alloc(0));
     expect(refused).toEqual({ code: 500, body: 'container not found ("c")' });
   });
 
-  test('that nobody serves: the server says so as Kubernetes does (v1.36.4)', async () => {
-    // No program listens on the first of all ports.
+  test('that does not listen: the API server reports it as Kubernetes does (v1.36.4)', async () => {
+    // Nothing listens on port 1.
     const status = { addresses: [{ type: 'InternalIP', address: '127.0.0.1' }], daemonEndpoints: { kubeletEndpoint: { Port: 1 } } };
     expect(await adminClient.create(nodeKind, { metadata: { name: 'dead' }, status })).toMatchObject({ ok: true });
     expect(
@@ -139,7 +139,7 @@ describe('the endpoint of a node', () => {
     });
   });
 
-  test('lets in whom the server knows and allows, and nobody else', async () => {
+  test('serves clients that the API server authenticates and authorizes, and no others', async () => {
     const ca = { url: direct(), ...(admin.ca === undefined ? {} : { ca: admin.ca }) };
     const stranger = await issueCertificate({ type: 'authority', commonName: 'other', notBefore: 0, notAfter: Date.parse('2099-01-01') });
     const forged = await issueCertificate({
@@ -163,22 +163,22 @@ describe('the endpoint of a node', () => {
   });
 
   test.each([
-    ['/containerLogs/default/nobody/c', 404, 'pod "nobody" does not exist'],
+    ['/containerLogs/default/missing/c', 404, 'pod "missing" does not exist'],
     ['/containerLogs/default/web/x', 404, 'container "x" not found in pod "web"'],
     ['/containerLogs/default/web/c?tailLines=-1', 422, '{"message": "Invalid request."}'],
     ['/containerLogs/default/web/c?tailLines=x', 400, '{"message": "Unable to decode query."}'],
     ['/containerLogs/default', 404, '404 page not found\n'],
     ['/exec/default/web/c?command=true&output=1', 400, 'Upgrade request required'],
     ['/exec/default/web/c?command=true', 400, 'You must specify at least one of stdin, stdout, stderr'],
-    ['/attach/default/nobody/c?output=1', 404, 'pod does not exist'],
+    ['/attach/default/missing/c?output=1', 404, 'pod does not exist'],
     ['/portForward/default/web/another-uid', 404, 'pod not found'],
   ])('answers %s as a kubelet does', async (asked, code, body) => {
     expect(await ask({ ...admin, url: direct(), path: asked })).toEqual({ code, body });
   });
 
-  test('is not impressed by large bodies, broken requests, and those who say nothing', async () => {
+  test('survives large bodies, broken requests, and clients that send nothing', async () => {
     const large = Buffer.alloc(8 * 1024 * 1024);
-    // It may be cut off while it still sends.
+    // The connection may be closed while the client still sends.
     const outcome = await ask({ ...admin, url: direct(), path: '/healthz' }, large).then(
       ({ code }) => code,
       () => 'cut off',
@@ -195,7 +195,7 @@ describe('the endpoint of a node', () => {
     silent.destroy();
   });
 
-  test('gets new certificates while it serves, and uses them', async () => {
+  test('rotates its certificates while it serves', async () => {
     const whoAmI = async (): Promise<unknown> => {
       const review = await createClient({ transport: node }).createReview<SelfSubjectReview>(reviewKinds.selfSubject, {});
       return review.ok ? review.value.status.userInfo?.extra?.['authentication.kubernetes.io/credential-id'] : undefined;

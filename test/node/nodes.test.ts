@@ -10,9 +10,9 @@ import type { Transport } from '../../src/client/transport.ts';
 import { type SimulatedWorld, simulate } from '../../src/sim/world/world.ts';
 import { NodeCluster, ok } from './cluster.ts';
 
-const story = (tell: (cluster: NodeCluster, world: SimulatedWorld) => Promise<void>) => () =>
+const withCluster = (run: (cluster: NodeCluster, world: SimulatedWorld) => Promise<void>) => () =>
   simulate(1, async (world) => {
-    await tell(await NodeCluster.start(world), world);
+    await run(await NodeCluster.start(world), world);
     expect(world.lines.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
@@ -21,8 +21,8 @@ const minutes = 60_000;
 const renewed = async (cluster: NodeCluster, name = 'node-1') => Date.parse((await cluster.get(leaseKind, lease(name))).spec.renewTime ?? '');
 
 test(
-  'a node registers with all that a kubelet says of it',
-  story(async (cluster, world) => {
+  'a node registers with everything that a kubelet reports',
+  withCluster(async (cluster, world) => {
     await cluster.run({ world }).ready;
     await world.sleep(1000);
     const node = await cluster.get(nodeKind, { name: 'node-2' });
@@ -56,8 +56,8 @@ test(
 );
 
 test(
-  'leases are renewed every ten seconds, those of many nodes not at the same moment',
-  story(async (cluster, world) => {
+  'leases are renewed every ten seconds, spread over the nodes',
+  withCluster(async (cluster, world) => {
     await cluster.run({ world, settings: { count: 20 } }).ready;
     await world.sleep(20_000);
     const first = await renewed(cluster);
@@ -69,13 +69,13 @@ test(
 );
 
 test(
-  'a lease that somebody changes or deletes is renewed all the same',
-  story(async (cluster, world) => {
+  'a lease that another client changes or deletes is renewed all the same',
+  withCluster(async (cluster, world) => {
     await cluster.run({ world }).ready;
     await world.sleep(1000);
-    await cluster.change(leaseKind, lease('node-1'), (each) => ({ ...each, metadata: { ...each.metadata, labels: { seen: 'yes' } } }));
+    await cluster.change(leaseKind, lease('node-1'), (each) => ({ ...each, metadata: { ...each.metadata, labels: { changed: 'yes' } } }));
     await world.sleep(11_000);
-    expect((await cluster.get(leaseKind, lease('node-1'))).metadata.labels).toEqual({ seen: 'yes' });
+    expect((await cluster.get(leaseKind, lease('node-1'))).metadata.labels).toEqual({ changed: 'yes' });
     expect(world.clock.now() - (await renewed(cluster))).toBeLessThan(11_000);
     await cluster.delete(leaseKind, lease('node-1'));
     await world.sleep(11_000);
@@ -84,8 +84,8 @@ test(
 );
 
 test(
-  'a node that says nothing new says it every few minutes',
-  story(async (cluster, world) => {
+  'a node without changes sends its status every few minutes',
+  withCluster(async (cluster, world) => {
     await cluster.run({ world }).ready;
     const heartbeat = async () => Date.parse((await cluster.get(nodeKind, { name: 'node-1' })).status.conditions?.[0]?.lastHeartbeatTime ?? '');
     const seen = new Set<number>();
@@ -101,8 +101,8 @@ test(
 );
 
 test(
-  'what others do to a node stays; what they say of its readiness does not',
-  story(async (cluster, world) => {
+  'changes of other clients to a node stay; those of its readiness do not',
+  withCluster(async (cluster, world) => {
     await cluster.run({ world }).ready;
     await cluster.change(nodeKind, { name: 'node-1' }, (node) => ({
       ...node,
@@ -137,8 +137,8 @@ test(
 );
 
 test(
-  'an agent that starts anew finds its node, and sets again what it stands for',
-  story(async (cluster, world) => {
+  'a restarted agent finds its node, and sets its labels again',
+  withCluster(async (cluster, world) => {
     const first = cluster.run({ world });
     await first.ready;
     await cluster.pod('web');
@@ -159,15 +159,15 @@ test(
     expect(after.status.allocatable).toMatchObject({ cpu: '16' });
     expect((await cluster.get(csiNodeKind, { name: 'node-1' })).spec.drivers?.[0]?.allocatable).toEqual({ count: 7 });
     expect(world.clock.now() - (await renewed(cluster))).toBeLessThan(11_000);
-    // Its pods have not noticed.
+    // Its pods are unchanged.
     expect((await cluster.getPod('web')).status).toEqual(pod.status);
     expect(await cluster.events('node-1')).toContain('Starting: Starting kubelet.');
   }),
 );
 
 test(
-  'with fewer nodes the others are left as they are',
-  story(async (cluster, world) => {
+  'with fewer nodes, the others stay unchanged',
+  withCluster(async (cluster, world) => {
     const first = cluster.run({ world, settings: { count: 2 } });
     await first.ready;
     await world.sleep(1000);
@@ -181,8 +181,8 @@ test(
 );
 
 test(
-  'a node that was deleted stays away until its agent starts anew; its pods go on and can be deleted',
-  story(async (cluster, world) => {
+  'a deleted node is not registered again until its agent restarts; its pods continue and can be deleted',
+  withCluster(async (cluster, world) => {
     const first = cluster.run({ world });
     await first.ready;
     await cluster.pod('web');
@@ -209,8 +209,8 @@ test(
 );
 
 test(
-  'a node that somebody made again gets its CSINode and its lease again',
-  story(async (cluster, world) => {
+  'a node that is created again gets its CSINode and its lease again',
+  withCluster(async (cluster, world) => {
     await cluster.run({ world }).ready;
     await world.sleep(1000);
     await cluster.delete(nodeKind, { name: 'node-1' });
@@ -224,8 +224,8 @@ test(
 );
 
 test(
-  'what it writes about itself says nothing of taints: those that others set meanwhile are not its to change',
-  story(async (cluster, world) => {
+  'the node writes no taints: those that other clients set meanwhile stay',
+  withCluster(async (cluster, world) => {
     const sent: unknown[] = [];
     const through = (server: Transport): Transport => ({
       ...server,

@@ -1,14 +1,14 @@
-/** Stories of pods on hollow nodes, in simulated time, and how a pod is shown in them. */
+/** Tests of pods on hollow nodes, in simulated time, and a short form of pods. */
 import { expect } from 'vitest';
 import type { ContainerState, Pod } from '../../src/api/generated/types.ts';
 import { simulate } from '../../src/sim/world/world.ts';
 import { NodeCluster } from './cluster.ts';
 
-export const onHollowNodes = (tell: (cluster: NodeCluster) => Promise<void>) => () =>
+export const onHollowNodes = (run: (cluster: NodeCluster) => Promise<void>) => () =>
   simulate(1, async (world) => {
     const cluster = await NodeCluster.start(world);
     await cluster.run({ world }).ready;
-    await tell(cluster);
+    await run(cluster);
     expect(world.lines.filter(({ level }) => level === 'error')).toEqual([]);
   });
 

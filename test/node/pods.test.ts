@@ -1,4 +1,4 @@
-/** Pods on hollow nodes, in simulated time: each goes through its life as with a kubelet. */
+/** The life of pods on hollow nodes, in simulated time: as with a kubelet. */
 import { describe, expect, test } from 'vitest';
 import { configMapKind } from '../../src/api/kinds/core/config-map.ts';
 import { podKind } from '../../src/api/kinds/pod/pod.ts';
@@ -7,7 +7,7 @@ import { seconds, show, shown, onHollowNodes } from './pod-scenario.ts';
 
 describe('a pod', () => {
   test(
-    'becomes ready, with an address of its node, and goes when it is deleted',
+    'becomes ready, with an address of its node, and is gone when it is deleted',
     onHollowNodes(async (cluster) => {
       await cluster.pod('web');
       await cluster.world.sleep(1 * seconds);
@@ -30,7 +30,7 @@ describe('a pod', () => {
   );
 
   test(
-    'of a node that is none of ours is left alone',
+    'of another node is ignored',
     onHollowNodes(async (cluster) => {
       await cluster.pod('elsewhere', { nodeName: 'other' });
       await cluster.pod('unscheduled', { nodeName: undefined });
@@ -40,7 +40,7 @@ describe('a pod', () => {
   );
 
   test(
-    'with an image that the node has does not pull it again, unless it always does',
+    'with an image that the node has does not pull it again, unless its policy is Always',
     onHollowNodes(async (cluster) => {
       await cluster.pod('first');
       await cluster.world.sleep(1 * seconds);
@@ -53,7 +53,7 @@ describe('a pod', () => {
   );
 
   test(
-    'is not ready before its gates are open',
+    'is not ready before its readiness gates are true',
     onHollowNodes(async (cluster) => {
       await cluster.pod('gated', { readinessGates: [{ conditionType: 'example.com/open' }] });
       await cluster.world.sleep(1 * seconds);
@@ -140,7 +140,7 @@ describe('a pod', () => {
   );
 
   test(
-    'that keeps ending is held back longer each time',
+    'that keeps ending is in back-off longer each time',
     onHollowNodes(async (cluster) => {
       await cluster.pod('loop', {}, { 'mooring.dev/run-for': '1s', 'mooring.dev/exit-code': '7' });
       const seen: string[] = [];
@@ -178,7 +178,7 @@ describe('a pod', () => {
   );
 
   test(
-    'has its time, and no more',
+    'has failed when its active deadline is over',
     onHollowNodes(async (cluster) => {
       await cluster.pod('task', { activeDeadlineSeconds: 10 });
       await cluster.world.sleep(9 * seconds);
@@ -197,7 +197,7 @@ describe('a pod', () => {
   );
 
   test(
-    'whose time is up has the grace to stop',
+    'whose deadline is over has its grace period to stop',
     onHollowNodes(async (cluster) => {
       await cluster.pod('task', { activeDeadlineSeconds: 5 }, { 'mooring.dev/stop-after': '10s' });
       await cluster.world.sleep(14 * seconds);
@@ -225,7 +225,7 @@ describe('a pod', () => {
   );
 
   test(
-    'that needs a ConfigMap waits until it is there',
+    'that needs a ConfigMap waits until it exists',
     onHollowNodes(async (cluster) => {
       const env = [{ name: 'COLOR', valueFrom: { configMapKeyRef: { name: 'colors', key: 'sky' } } }];
       await cluster.pod('web', { containers: [{ name: 'app', image: 'nginx', env }] });
@@ -260,7 +260,7 @@ describe('a pod', () => {
   );
 
   test(
-    'with an annotation that nobody can read is told so, and runs',
+    'with an annotation that cannot be parsed gets an event, and runs',
     onHollowNodes(async (cluster) => {
       await cluster.pod('web', {}, { 'mooring.dev/run-for': 'soon' });
       await cluster.world.sleep(1 * seconds);

@@ -1,4 +1,4 @@
-/** Nodes are held to what Kubernetes lets nodes do, and hollow ones need no more. */
+/** Nodes may do what Kubernetes' Node authorizer allows, and hollow nodes need no more. */
 import { expect, test } from 'vitest';
 import type { RequestInfo } from '../../src/api/request-info.ts';
 import { controllerAuthorizer } from '../../src/cluster/access/controller-roles.ts';
@@ -23,7 +23,7 @@ class Recording implements Authorizer {
   }
 }
 
-test('hollow nodes do this as the nodes that they are, and nothing of it is refused', async () => {
+test('hollow nodes do this under their own names, and no request is refused', async () => {
   const authorizer = new Recording();
   await simulate(1, async (world) => hollowNodes(await SimulatedCluster.start(world, { authorizer })));
   expect([...authorizer.refused]).toEqual([]);

@@ -1,4 +1,4 @@
-/** Pods on hollow nodes wait for their volumes as with a kubelet; in simulated time, with nobody else around. */
+/** Pods on hollow nodes wait for their volumes as with a kubelet; in simulated time, without other controllers. */
 import { describe, expect, test } from 'vitest';
 import type { PersistentVolume } from '../../src/api/generated/types.ts';
 import { configMapKind } from '../../src/api/kinds/core/config-map.ts';
@@ -13,11 +13,11 @@ import type { Transport } from '../../src/client/transport.ts';
 import { simulate } from '../../src/sim/world/world.ts';
 import { NodeCluster, sha256 } from './cluster.ts';
 
-const story = (tell: (cluster: NodeCluster) => Promise<void>) => () =>
+const onHollowNodes = (run: (cluster: NodeCluster) => Promise<void>) => () =>
   simulate(1, async (world) => {
     const cluster = await NodeCluster.start(world);
     await cluster.run({ world }).ready;
-    await tell(cluster);
+    await run(cluster);
     expect(world.lines.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
@@ -45,14 +45,14 @@ const list = (cluster: NodeCluster, ...volumes: readonly string[]) =>
 
 describe('a volume that has to be attached', () => {
   test(
-    'is called in use first, then waited for, and in use until the pod has ended',
-    story(async (cluster) => {
+    'is listed in volumesInUse, then waited for, and listed until the pod has ended',
+    onHollowNodes(async (cluster) => {
       await cluster.volume('vol');
       await cluster.podWith('web', ['vol']);
       await cluster.world.sleep(60_000);
       expect(await cluster.inUse()).toEqual(['handle-vol']);
       expect(await phase(cluster, 'web')).toBe('Pending');
-      // One waits in silence.
+      // The kubelet waits without events.
       expect(await cluster.events('web')).toEqual([]);
       await attach(cluster, 'vol');
       await cluster.world.sleep(1000);
@@ -65,8 +65,8 @@ describe('a volume that has to be attached', () => {
   );
 
   test(
-    'is in use for as long as its pod is stopping, and no longer once it has succeeded',
-    story(async (cluster) => {
+    'is in use while its pod is stopping, and no longer once the pod has succeeded',
+    onHollowNodes(async (cluster) => {
       for (const name of ['slow', 'done']) {
         await cluster.volume(name);
         await attach(cluster, name, false);
@@ -87,8 +87,8 @@ describe('a volume that has to be attached', () => {
   );
 
   test(
-    'is not mounted as long as its attachment is not in order',
-    story(async (cluster) => {
+    'is not mounted without its VolumeAttachment',
+    onHollowNodes(async (cluster) => {
       await cluster.volume('vol');
       await cluster.podWith('web', ['vol']);
       await cluster.world.sleep(1000);
@@ -107,7 +107,7 @@ describe('a volume that has to be attached', () => {
 
   test(
     'of a driver that the node does not have cannot be mounted',
-    story(async (cluster) => {
+    onHollowNodes(async (cluster) => {
       await cluster.create(csiDriverKind, { metadata: { name: 'other' }, spec: { attachRequired: false } });
       await cluster.volume('vol', { csi: { driver: 'other', volumeHandle: 'h' } });
       await cluster.podWith('web', ['vol']);
@@ -120,8 +120,8 @@ describe('a volume that has to be attached', () => {
   );
 
   test(
-    'need not be attached any more if its driver says so',
-    story(async (cluster) => {
+    'needs no attachment any more if its driver says so',
+    onHollowNodes(async (cluster) => {
       await cluster.volume('vol');
       await cluster.podWith('web', ['vol']);
       await cluster.world.sleep(1000);
@@ -133,11 +133,11 @@ describe('a volume that has to be attached', () => {
     }),
   );
 
-  test('does not go to the next pod while the node is about to call it in use no more', () =>
+  test('is not mounted for the next pod while the node is about to remove it from volumesInUse', () =>
     simulate(1, async (world) => {
       const cluster = await NodeCluster.start(world);
       let answersTake = 0;
-      // What the node says arrives at once, but it hears late that it did.
+      // The node's status arrives at once, but its answer is late.
       const through = (server: Transport): Transport => ({
         ...server,
         send: async (request) => {
@@ -171,8 +171,8 @@ describe('a volume that has to be attached', () => {
 
 describe('a claim', () => {
   test(
-    'that is missing, unbound or being deleted is told every ten seconds, and at once when that changes',
-    story(async (cluster) => {
+    'that is missing, unbound or being deleted causes an event every ten seconds, and at once when that changes',
+    onHollowNodes(async (cluster) => {
       await cluster.podWith('web', ['data']);
       await cluster.world.sleep(25_000);
       const start = 'FailedMount: Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[data]: ';
@@ -202,8 +202,8 @@ describe('a claim', () => {
       (cluster) => cluster.change(persistentVolumeKind, { name: 'data' }, withoutClaim),
       'found PV object data but it has a nil pv.Spec.ClaimRef indicating it is not yet bound to the claim',
     ],
-  ])('%s is not in order', (_, spoil, why) =>
-    story(async (cluster) => {
+  ])('%s cannot be used', (_, spoil, why) =>
+    onHollowNodes(async (cluster) => {
       await cluster.volume('data', hostPath);
       if (why.includes('gone') || why.includes('not found')) await removeProtection(cluster);
       await spoil(cluster);
@@ -214,8 +214,8 @@ describe('a claim', () => {
   );
 
   test(
-    'for raw block cannot be mounted as files',
-    story(async (cluster) => {
+    'with volumeMode Block cannot be mounted as files',
+    onHollowNodes(async (cluster) => {
       await cluster.create(persistentVolumeClaimKind, {
         metadata: inDefault('disk'),
         spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, storageClassName: '', volumeMode: 'Block' },
@@ -239,7 +239,7 @@ describe('a claim', () => {
 
   test(
     'that the pod does not own is not its ephemeral volume',
-    story(async (cluster) => {
+    onHollowNodes(async (cluster) => {
       await cluster.volume('web-scratch', hostPath);
       const claim = { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } };
       await cluster.pod('web', {
@@ -252,8 +252,8 @@ describe('a claim', () => {
   );
 
   test(
-    'that no container uses is nobody’s business',
-    story(async (cluster) => {
+    'that no container uses is ignored',
+    onHollowNodes(async (cluster) => {
       await cluster.pod('web', { volumes: [{ name: 'unused', persistentVolumeClaim: { claimName: 'missing' } }] });
       await cluster.world.sleep(1000);
       expect(await phase(cluster, 'web')).toBe('Running');
@@ -276,8 +276,8 @@ async function removeProtection(cluster: NodeCluster): Promise<void> {
 
 describe('a mount', () => {
   test(
-    'on a node that the volume cannot reach fails, later each time it is tried',
-    story(async (cluster) => {
+    'on a node outside of the volume’s node affinity fails, with back-off',
+    onHollowNodes(async (cluster) => {
       await cluster.volume('far', { ...hostPath, nodeAffinity: onZone('zone-b') });
       await cluster.podWith('web', ['far']);
       await cluster.world.sleep(16_000);
@@ -292,8 +292,8 @@ describe('a mount', () => {
   );
 
   test(
-    'of a volume for one pod waits until the other pod has ended',
-    story(async (cluster) => {
+    'of a ReadWriteOncePod volume waits until the other pod has ended',
+    onHollowNodes(async (cluster) => {
       await cluster.volume('own', { ...hostPath, accessModes: ['ReadWriteOncePod'] });
       await cluster.podWith('first', ['own']);
       await cluster.world.sleep(1000);
@@ -310,8 +310,8 @@ describe('a mount', () => {
   );
 
   test(
-    'of a ConfigMap, a Secret or both waits until they are there',
-    story(async (cluster) => {
+    'of a ConfigMap, a Secret or both waits until they exist',
+    onHollowNodes(async (cluster) => {
       const volumes = [
         { name: 'settings', configMap: { name: 'settings', items: [{ key: 'a', path: 'a' }] } },
         { name: 'password', secret: { secretName: 'password' } },

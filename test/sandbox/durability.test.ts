@@ -1,4 +1,4 @@
-/** Data in volumes, on real disks below real containers: what outlives what. With the real kubectl, and a server with its agent that is killed. */
+/** Durability of data in volumes, on real disks with real containers and kubectl, while server and agent are killed. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { whyNoImages } from '../../src/host/images.ts';
 import { type MoorProcess, root, startMoor } from '../moor-process.ts';
 import { describeWithSandboxes, endContainers } from './sandboxes.ts';
 
-/** `KILLS=300` for a long evening: npm run soak:kills. */
+/** `KILLS=300`: npm run soak:kills. */
 const kills = Number(process.env['KILLS'] ?? 6);
 const perKillMs = 60_000;
 
@@ -30,7 +30,7 @@ describeWithSandboxes('data in volumes', () => {
   afterAll(async () => {
     await moor.stop();
     await endContainers(path.join(dataDir, 'nodes', 'node-1', 'sandbox'));
-    // What a failed test leaves mounted must not be emptied with the directory.
+    // A failed test may leave mounts: their data must not be removed with the directory.
     if (mountsBelow(dataDir).length === 0) rmSync(dataDir, { recursive: true, force: true });
   });
 
@@ -98,7 +98,7 @@ describeWithSandboxes('data in volumes', () => {
       for (const name of ['files', 'device']) await kubectl('patch', 'pvc', name, '-p', more);
       await kubectl('wait', '--for=jsonpath={.status.capacity.storage}=64Mi', 'pvc/device', '--timeout=60s');
       expect(await kubectl('exec', 'first', '--', 'blockdev', '--getsize64', '/dev/xvda')).toBe(`${64 << 20}\n`);
-      // The file system grows while it is mounted, or once nobody has it: that depends on what this process may do.
+      // The file system is expanded while it is mounted, or when it is staged again: that depends on the rights of this process.
       await kubectl('wait', '--for=jsonpath={.status.allocatedResources.storage}=64Mi', 'pvc/files', '--timeout=60s');
       await kubectl('delete', 'pod', 'first', '--timeout=60s');
       const second =
@@ -128,18 +128,18 @@ describeWithSandboxes('data in volumes', () => {
         const name = `pod-${kill}`;
         names.push(name);
         await apply(pod(name, 'log', `echo ${name} >>/data/log; cat /settings/a >>/data/settings; sleep 0.2`));
-        // Somewhere on its way to the first line that it writes, or just behind that.
+        // Before or just after it writes its first line.
         await new Promise((resolve) => void setTimeout(resolve, (kill * 37) % 250));
         await moor.stop('SIGKILL');
         moor = await startMoor({ dataDir, args, bare: false });
-        // Every other one is deleted wherever it stands, while the server is still catching up.
+        // Every other pod is deleted in whatever state it is, while the server recovers.
         if (kill % 2 === 1) await kubectl('delete', 'pod', name, '--wait=false');
         else await kubectl('wait', '--for=jsonpath={.status.phase}=Succeeded', `pod/${name}`, '--timeout=60s');
       }
       await kubectl('delete', 'pods', '--all', '--timeout=60s');
       const log = readFileSync(path.join(place, 'log'), 'utf8').trim().split('\n');
       expect(log[0]).toBe('first');
-      expect(log, 'nobody wrote twice').toEqual([...new Set(log)]);
+      expect(log, 'no pod wrote twice').toEqual([...new Set(log)]);
       expect(names).toEqual(expect.arrayContaining(log));
       expect(log).toEqual(expect.arrayContaining(names.filter((_, i) => i === 0 || i % 2 === 1)));
       await kubectl('delete', 'pvc', 'log', '--timeout=60s');

@@ -1,4 +1,4 @@
-/** Pods that run, with the real kubectl: what they write, programs inside of them, files, ports, and an agent that is killed. */
+/** Running pods with the real kubectl: logs, exec, cp, port-forward, and an agent that is killed. */
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -68,8 +68,8 @@ describeWithSandboxes('pods that run', () => {
     return moor.bash(file);
   };
 
-  test('logs: of one container, the last lines, so many bytes, of the run before', async () => {
-    // What is written goes through a pipe before it is in the log.
+  test('logs: of one container, --tail, --limit-bytes, --previous', async () => {
+    // Output passes a pipe before it is in the log.
     await expect.poll(() => moor.kubectl('logs', 'web', '-c', 'app')).toMatchObject({ code: 0, stdout: 'one\ntwo\nbad\n' });
     expect(await moor.kubectl('logs', 'web', '-c', 'app', '--tail=1')).toMatchObject({ stdout: 'bad\n' });
     expect(await moor.kubectl('logs', 'web', '-c', 'app', '--limit-bytes=5')).toMatchObject({ stdout: 'one\nt' });
@@ -79,7 +79,7 @@ describeWithSandboxes('pods that run', () => {
       stderr: 'Error from server (BadRequest): previous terminated container "app" in pod "web" not found\n',
     });
     await expect.poll(async () => (await moor.kubectl('logs', 'crash', '--previous')).stdout).toMatch(/^run \d+\n$/);
-    expect(await moor.kubectl('logs', 'web', '-c', 'nobody')).toMatchObject({ code: 1, stderr: 'error: container nobody is not valid for pod web\n' });
+    expect(await moor.kubectl('logs', 'web', '-c', 'missing')).toMatchObject({ code: 1, stderr: 'error: container missing is not valid for pod web\n' });
   });
 
   test('logs are followed until the container ends', async () => {
@@ -107,10 +107,10 @@ describeWithSandboxes('pods that run', () => {
     expect(terminal.stdout).toContain('a terminal');
   });
 
-  test('debug: a container beside the others, with the processes of one of them', async () => {
+  test('debug: an ephemeral container with the process namespace of its target', async () => {
     const look = "sh -c 'ps ax; read line; echo got $line; exit 3'";
     const debug = await bash(`echo word | kubectl debug -i web --image=busybox --target=app --profile=general -c debugger -- ${look}`);
-    // kubectl attaches to what may have begun long ago: what came before is in the log.
+    // kubectl may attach late: earlier output is in the log.
     expect(debug.code).toBe(0);
     const state = 'jsonpath={.status.ephemeralContainerStatuses[0].state.terminated.exitCode}';
     await expect.poll(async () => (await moor.kubectl('get', 'pod', 'web', '-o', state)).stdout).toBe('3');
@@ -122,7 +122,7 @@ describeWithSandboxes('pods that run', () => {
     });
   });
 
-  test('patch --subresource resize: the container that runs may use more, and says so', async () => {
+  test('patch --subresource resize: the running container gets its new limits', async () => {
     const limits = (cpu: string) => JSON.stringify({ spec: { containers: [{ name: 'app', resources: { limits: { cpu }, requests: { cpu: '50m' } } }] } });
     const refused = await moor.kubectl('patch', 'pod', 'web', '--subresource', 'resize', '-p', limits('200m'));
     expect(refused).toMatchObject({

@@ -1,4 +1,4 @@
-/** A node on virtual time whose runtime is a model: what is decided about one pod is done to it at once. */
+/** A node on virtual time with a model of a runtime: actions on its one pod take effect at once. */
 import type { Pod } from '../../src/api/generated/types.ts';
 import type { Stored } from '../../src/api/stored.ts';
 import type { Host } from '../../src/node/host.ts';
@@ -6,12 +6,12 @@ import { type PodWorkerAction, initialWorkerState, type PodWorkerState } from '.
 import { decidePod, type PodWorkerSnapshot } from '../../src/node/pod-worker/decide.ts';
 import type { ContainerHealth, ContainerRun, PodState } from '../../src/node/runtime.ts';
 
-/** What a container does when it is let. Milliseconds. */
+/** The behaviour of a container. Milliseconds. */
 export interface Behaviour {
   /** Undefined: it runs until it is stopped. */
   readonly runFor: number | undefined;
   readonly exitCode: number;
-  /** How long it takes to stop when it is asked to. */
+  /** How long it takes to stop. */
   readonly stopAfter: number;
 }
 
@@ -36,16 +36,16 @@ export class ModelNode {
   memory: PodWorkerState = initialWorkerState;
   volumesReady = true;
   health: (id: string) => ContainerHealth = () => ({ started: true, ready: true, failed: undefined });
-  /** What was said, as 'reason: message'. */
+  /** Events, as 'reason: message'. */
   readonly said: string[] = [];
   /** Everything that was done, as 'start app', 'kill app', 'stop-sandbox' … */
   readonly done: string[] = [];
-  /** What runs were told they may use, by id. */
+  /** The resources of runs that were resized, by id. */
   readonly limits = new Map<string, object>();
   #state: PodState | undefined;
   #admitted = false;
   readonly #behaviour: (container: string) => Behaviour;
-  /** When runs end by themselves or because they were asked to; by id. */
+  /** When runs end, by id. */
   readonly #ends = new Map<string, { readonly at: number; readonly exitCode: number }>();
 
   constructor(pod: Stored<Pod>, behaviour: (container: string) => Behaviour) {
@@ -79,13 +79,13 @@ export class ModelNode {
     };
   }
 
-  /** The agent ends, and another one begins: the runtime and the objects are as they were. */
+  /** The agent restarts; runtime and objects are unchanged. */
   crash(): void {
     this.memory = initialWorkerState;
     this.#admitted = false;
   }
 
-  /** Decides and does until nothing more is to be done at this moment. `perform` false: the agent ends instead. */
+  /** Decides and performs until nothing is left to do at this moment. `perform` false: the agent restarts instead. */
   settle(perform: () => boolean = () => true): number | undefined {
     for (let round = 0; round < 100; round++) {
       const { actions, again } = decidePod(this.snapshot(), this.now);
@@ -101,7 +101,7 @@ export class ModelNode {
     throw new Error(`never at rest: ${this.done.slice(-20).join(', ')}`);
   }
 
-  /** Time goes on until nothing is due any more, or so long. */
+  /** Moves time on, to each moment at which something is due. */
   pass(ms: number, perform?: () => boolean): void {
     const until = this.now + ms;
     for (let again = this.settle(perform); ; again = this.settle(perform)) {
@@ -164,7 +164,7 @@ export class ModelNode {
   }
 
   #start({ container, attempt, backOff }: Extract<PodWorkerAction, { do: 'start' }>): void {
-    if (this.#state?.sandbox === undefined) throw new Error('a container without a place');
+    if (this.#state?.sandbox === undefined) throw new Error('a container without a sandbox');
     const { runFor, exitCode } = this.#behaviour(container.name);
     const id = `${container.name}-${attempt}`;
     this.#state = {

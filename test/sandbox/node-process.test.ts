@@ -1,4 +1,4 @@
-/** `moor node` with nothing but a bootstrap kubeconfig: a machine that becomes a node, and reads and writes as one. */
+/** `moor node` with a bootstrap kubeconfig: a machine becomes a node, with a node's rights. */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -34,7 +34,7 @@ const objects = (directory: string): string => {
 };
 
 describeWithSandboxes('moor node', () => {
-  test('a machine gets its own certificate, runs pods with what they refer to, keeps both over a new start, and ends what nobody asks for any more', async () => {
+  test('a machine gets its certificate, runs pods with their volumes, keeps both over a restart, and ends pods that were deleted', async () => {
     const directory = realpathSync(mkdtempSync(path.join(tmpdir(), 'moor-node-')));
     const [bootstrap, dataDir, disk] = [path.join(directory, 'bootstrap'), path.join(directory, 'node'), path.join(directory, 'disk')];
     mkdirSync(disk);
@@ -49,7 +49,7 @@ describeWithSandboxes('moor node', () => {
       expect(await moor.kubectlWith(objects(disk), 'apply', '-f', '-')).toMatchObject({ code: 0 });
       expect(await moor.kubectl('wait', '--for=condition=Ready', 'pod/web', '--timeout=60s')).toMatchObject({ code: 0 });
       await expect.poll(said).toBe('hello one\n');
-      // It may not have the certificate for its endpoint yet.
+      // The kubelet API may not have its certificate yet.
       const logs = async () => (await moor.kubectl('logs', 'web')).stdout;
       await expect.poll(logs).toBe('started\n');
       expect(await moor.kubectlWith('through', 'exec', '-i', 'web', '--', 'sh', '-c', 'cat; exit 3')).toMatchObject({ code: 3, stdout: 'through' });
@@ -65,21 +65,21 @@ describeWithSandboxes('moor node', () => {
       await node.stop('SIGKILL');
       expect(await moor.kubectl('delete', 'pod', 'web', '--force', '--grace-period=0')).toMatchObject({ code: 0 });
       node = await start();
-      // Nobody asks for the pod that it finds: it ends, and so do its mounts.
+      // The pod that the agent finds was deleted: it ends, and is unmounted.
       const left = () => ['sandbox/pods', 'pods'].flatMap((name) => readdirSync(path.join(dataDir, name)));
       await expect.poll(left).toEqual([]);
       expect(node.output()).not.toContain('forbidden');
-      // Whatever it still wanted to say, there is nobody to hear it.
+      // The server is gone: the last status cannot be sent.
       expect(await Promise.all([moor.stop('SIGKILL'), node.stop()])).toEqual([null, 0]);
     } finally {
       await node.stop();
       await endContainers(path.join(dataDir, 'sandbox'));
     }
-    // Nothing is mounted any more, or this fails.
+    // Fails if something is still mounted.
     rmSync(directory, { recursive: true });
   });
 
-  test('ends when it is told to while it still waits for its certificate, which may be for ever', async () => {
+  test('ends on a signal while it still waits for its certificate', async () => {
     const directory = realpathSync(mkdtempSync(path.join(tmpdir(), 'moor-node-')));
     const bootstrap = path.join(directory, 'bootstrap');
     await using moor = await startMoor({ args: ['--store', 'memory', '--controllers=false', '--bootstrap-kubeconfig', bootstrap] });

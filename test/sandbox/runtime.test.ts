@@ -34,7 +34,7 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
   };
   const shell = (script: string): Partial<ContainerSpec> => ({ args: [script] });
 
-  test('run what they are told, with their variables, user, groups and directory', async () => {
+  test('run their command, with their variables, user, groups and working directory', async () => {
     const { uid, run } = await started({
       ...shell('echo "$GREETING from $(pwd) as $(id -u):$(id -g) in $(id -G)"; echo oops >&2; echo "pid $$"; cat /etc/hosts; exit 3'),
       env: [{ name: 'GREETING', value: "it's me" }],
@@ -49,7 +49,7 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     expect(said('stderr')).toEqual(['oops']);
   });
 
-  test('what is mounted in a volume is seen by containers that follow the host, and by the host if they share it', async () => {
+  test('mount propagation: HostToContainer sees mounts of the host, Bidirectional shows its own to the host', async () => {
     const volume = path.join(machine.root, 'shared');
     mkdirSync(path.join(volume, 'later'), { recursive: true });
     const mount = { volume: 'v', recursiveReadOnly: false, hostPath: volume, containerPath: '/v', readOnly: false };
@@ -68,14 +68,14 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
       expect((await endOf(follower.uid))?.state).toMatchObject({ exitCode: 0 });
       expect(await logOf(follower.run.id)).toContain('from inside');
       expect(readFileSync(path.join(volume, 'later/file'), 'utf8')).toBe('from inside\n');
-      // That mount, and nothing else of what the containers are made of.
+      // That mount, and no other mount of the containers.
       expect(mounted()).toHaveLength(before + 1);
     } finally {
       execFileSync('umount', ['-R', '-l', volume]);
     }
   });
 
-  test('see volumes where they are mounted, and leave the host as it was', async () => {
+  test('see their volumes, and leave the host unchanged', async () => {
     const volume = path.join(machine.root, 'volume');
     mkdirSync(volume, { recursive: true });
     writeFileSync(path.join(volume, 'file'), 'from the host\n');
@@ -96,7 +96,7 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     expect(await logOf(run.id)).toMatch(/from the host\n.*from the host\n.*cannot create \/etc\/only\/this: Read-only file system/s);
   });
 
-  test('see what links of the host lead to there, and what is not there is made', async () => {
+  test('see the targets of the host’s links; a missing directory is made', async () => {
     const at = (name: string) => path.join(machine.root, name);
     mkdirSync(at('linked'));
     symlinkSync(at('linked'), at('link'));
@@ -113,12 +113,12 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     expect(readFileSync(at('missing/below/file'), 'utf8')).toBe('written\n');
   });
 
-  test('are not led to the host by links in volumes, whoever made them, while their root is put together', async () => {
+  test('are not led to the host by links in volumes while their root is assembled', async () => {
     const at = (name: string) => path.join(machine.root, name);
     mkdirSync(at('of-others'));
     mkdirSync(at('written'));
     symlinkSync(`/.host${at('of-others')}`, at('written/out'));
-    // With the host's processes, their roots are to be seen too.
+    // With hostPID, the roots of the host's processes are visible.
     symlinkSync(`/proc/${process.pid}/root${at('of-others')}`, at('written/root'));
     symlinkSync('round', at('written/round'));
     const mount = { volume: 'v', recursiveReadOnly: false, propagation: 'private', readOnly: false, hostPath: at('written') } as const;
@@ -140,14 +140,14 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     await expect(startedAt('/written/round/made')).rejects.toThrow('cannot mount /written/round/made: too many levels of symbolic links');
   });
 
-  test('do not begin in a directory of the host, although they see its processes', async () => {
+  test('do not start in a directory of the host, although they see its processes', async () => {
     const outside = started({ ...shell('ls'), hostPid: true, workingDir: `/proc/${process.pid}/root${machine.root}` });
     await expect(outside).rejects.toThrow('current working directory is outside of container mount namespace root');
     const { uid } = await started({ ...shell('[ "$(pwd)" = /made ]'), hostPid: true, workingDir: '/made' });
     expect((await endOf(uid))?.state).toMatchObject({ exitCode: 0 });
   });
 
-  test('that are not privileged change nothing that is the whole machine’s, and make no way to its disks', async () => {
+  test('that are not privileged cannot change the machine, nor open its disks', async () => {
     const script =
       'for file in sysrq-trigger sys/kernel/core_pattern sys/vm/drop_caches; do [ ! -w /proc/$file ] || echo "open: $file"; done; mknod /tmp/null c 1 3 || echo refused';
     const { uid, run } = await started(shell(script));
@@ -158,20 +158,20 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     expect((await endOf(privileged.uid))?.state).toMatchObject({ exitCode: 0 });
   });
 
-  test('have a root that nobody can write, if so asked', async () => {
+  test('have a read-only root if they ask for it', async () => {
     const { uid, run } = await started({ ...shell('touch /x || echo refused; touch /tmp/x && echo fine'), readOnlyRoot: true });
     await endOf(uid);
     expect(await logOf(run.id)).toMatch(/refused\n.*fine/s);
   });
 
-  test('leave a message when they end; if asked and they failed, the last that they wrote', async () => {
+  test('leave a termination message; with FallbackToLogsOnError, the end of their log', async () => {
     const own = await started(shell('echo -n "out of luck" >/dev/termination-log; exit 1'));
     expect((await endOf(own.uid))?.state).toMatchObject({ message: 'out of luck' });
     const log = await started({ ...shell('echo first; echo last; exit 1'), terminationMessage: { path: '/dev/termination-log', orLastLog: true } });
     expect((await endOf(log.uid))?.state).toMatchObject({ message: 'first\nlast\n' });
   });
 
-  test('whose program is not there do not start, and say so as runtimes do', async () => {
+  test('whose program is missing do not start, with the message of runtimes', async () => {
     const spec = podSpec();
     await runtime.startPod(spec);
     const result = await runtime.startContainer(containerSpec(spec.uid, { command: ['no-such-program'], args: [] }));
@@ -182,7 +182,7 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     expect(runtime.pod(spec.uid)?.runs[0]?.state).toMatchObject({ type: 'exited', exitCode: 128, reason: 'StartError' });
   });
 
-  test('get as much as a program can be given, and say so when it is more', async () => {
+  test('get as many variables as Linux permits, and an error for more', async () => {
     const long = (value: number, count: number) => Array.from({ length: count }, (_, number) => ({ name: `V${number}`, value: 'v'.repeat(value) }));
     const { uid } = await started({ args: ['[ ${#V0} = 120000 ] && [ ${#V5} = 120000 ] && [ ${#0} = 100000 ]', 'a'.repeat(100_000)], env: long(120_000, 6) });
     expect((await endOf(uid))?.state).toMatchObject({ exitCode: 0 });
@@ -195,7 +195,7 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     }
   });
 
-  test('see below a volume that is read-only with all that is in it nothing that they could write', async () => {
+  test('cannot write to mounts below a recursively read-only volume', async () => {
     const volume = path.join(machine.root, 'nested');
     mkdirSync(path.join(volume, 'below'), { recursive: true });
     execFileSync('mount', ['-t', 'tmpfs', 'below', path.join(volume, 'below')]);
@@ -214,7 +214,7 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     }
   });
 
-  test('are asked to stop, and killed with all their processes when they do not', async () => {
+  test('get a stop signal, and are killed with all their processes after the grace period', async () => {
     const polite = await started(shell("trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.05; done"));
     const rude = await started(shell("trap '' TERM; echo up; sleep infinity & while :; do sleep 0.05; done"));
     await awaitLog(polite.run.id, 'up');
@@ -226,7 +226,7 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
 
   const awaitLog = async (id: string, what: string): Promise<void> => expect.poll(() => logOf(id), { interval: 10 }).toContain(what);
 
-  test('of one pod share its network and name, and reach those of another pod', async () => {
+  test('of one pod share its network and hostname, and reach those of another pod', async () => {
     const host = { address: addressOf(machine, 5), hostname: 'first' };
     const server = await started(
       {
@@ -247,7 +247,7 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     expect(await text(connection.value)).toBe('hello\n');
   });
 
-  test('are reached on their own loopback, where nobody else gets', async () => {
+  test('are reached on their own loopback, from nowhere else', async () => {
     const listening = `exec perl -MIO::Socket::INET -e '$s=IO::Socket::INET->new(LocalAddr=>"127.0.0.1",LocalPort=>8080,Listen=>5) or die; $|=1; print "up\\n"; while($c=$s->accept){print $c "got ".<$c>;close $c}'`;
     const { uid, run } = await started(shell(listening), { address: addressOf(machine, 7) });
     await awaitLog(run.id, 'up');
@@ -261,7 +261,7 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     expect(await runtime.connect(uid, 8081)).toEqual({ ok: false, error: { reason: 'failed', message } });
   });
 
-  test('run other programs beside their own, with input, output and exit code', async () => {
+  test('exec: programs with input, output and exit code', async () => {
     const { run } = await started({ user: { uid: 1234, gid: 1234, groups: [] }, env: [{ name: 'A', value: 'b' }] });
     const session = await runtime.exec(run.id, { command: ['sh', '-c', 'cat; echo "$A $(id -u)" >&2; exit 7'], stdin: true, tty: false });
     if (!session.ok) throw new Error(session.error.message);
@@ -271,20 +271,20 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     expect([out, err, await done]).toEqual(['through the pipe', 'b 1234\n', 7]);
   });
 
-  test('keep their variables to themselves: nobody finds them in the arguments of a process', async () => {
+  test('keep their variables secret: they are in the arguments of no process', async () => {
     const { run } = await started({ ...shell('echo up; sleep infinity'), env: [{ name: 'PASSWORD', value: 'only-for-the-container' }] });
     await awaitLog(run.id, 'up');
     const session = await runtime.exec(run.id, { command: ['sh', '-c', 'echo "$PASSWORD"; cat'], stdin: true, tty: false });
     if (!session.ok) throw new Error(session.error.message);
     const { stdin, stdout, done } = session.value;
     await new Promise((resolve) => stdout?.once('data', (chunk: Buffer) => resolve(expect(chunk.toString()).toBe('only-for-the-container\n'))));
-    const told = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && argumentsOf(name).includes('only-for-the-container'));
-    expect(told).toEqual([]);
+    const leaking = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && argumentsOf(name).includes('only-for-the-container'));
+    expect(leaking).toEqual([]);
     stdin?.end();
     expect(await done).toBe(0);
   });
 
-  test('give a terminal to who asks for one, of the size that it has', async () => {
+  test('have a terminal of the client’s size', async () => {
     const { run } = await started();
     const session = await runtime.exec(run.id, { command: ['sh'], stdin: true, tty: true });
     if (!session.ok) throw new Error(session.error.message);
@@ -299,7 +299,7 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     expect(seen).toContain('size fits');
   });
 
-  test('pass on what is written to who attaches, and take their input', async () => {
+  test('attach: output and input', async () => {
     const { uid, run } = await started({ ...shell('read line; echo "got $line"'), stdin: true, stdinOnce: true });
     const session = await runtime.attach(run.id, { stdin: true, stdout: true, stderr: true });
     if (!session.ok) throw new Error(session.error.message);
@@ -309,7 +309,7 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     await endOf(uid);
   });
 
-  test('that take more memory than they may are ended for it', async () => {
+  test('over their memory limit are OOM killed', async () => {
     const { uid } = await started({
       ...shell('exec perl -e \'$x = "a" x (200*1024*1024); sleep 5\''),
       resources: { cpuMilli: 500, cpuRequestMilli: 100, memoryBytes: 32 * 1024 * 1024 },
@@ -317,7 +317,7 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     expect((await endOf(uid))?.state).toMatchObject({ exitCode: 137, reason: 'OOMKilled' });
   });
 
-  test('go on when the agent ends, and are found by the next one; so is how they ended', async () => {
+  test('continue when the agent ends, and the next one finds them; so does it find how they ended', async () => {
     const { uid, run } = await started(shell("trap 'exit 5' TERM; echo up; while :; do sleep 0.05; done"));
     await awaitLog(run.id, 'up');
     const next = machine.agent();
@@ -330,7 +330,7 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     await expect.poll(() => runtime.pod(uid)).toBeUndefined();
   });
 
-  test('leave no control group and no process behind when the last of them is gone', async () => {
+  test('leave no control group and no process behind', async () => {
     const own = await sandboxMachine();
     const agent = own.agent();
     await agent.recover();
@@ -350,7 +350,7 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     await own.dispose();
   });
 
-  test('end with their keeper, and the next one says so', async () => {
+  test('end with their shim, and the next one reports it', async () => {
     const { uid, run } = await started({ ...shell('echo up; exec sleep infinity'), user: { uid: 1234, gid: 1234, groups: [] } });
     await awaitLog(run.id, 'up');
     const keeper = marked(`keeper ${machine.root}`);

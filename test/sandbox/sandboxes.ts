@@ -1,4 +1,4 @@
-/** Real containers for tests, on this machine, and everything of them gone afterwards. */
+/** Real containers for tests, on this machine, without leftovers. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { layoutOf } from '../../src/node/runtimes/sandbox/shim/layout.ts';
 import { marked, run, signal } from '../../src/node/runtimes/sandbox/shim/processes.ts';
 import { sandboxRuntime } from '../../src/node/runtimes/sandbox/sandbox.ts';
 
-/** Tests that make containers. Where the machine does not permit any, that it says why in one line is all there is to test. */
+/** Tests with containers. On a machine that does not permit them, only the error is tested. */
 export function describeWithSandboxes(name: string, tests: () => void): void {
   const ability = canSandbox();
   if (ability.can) describe(name, tests);
@@ -23,14 +23,14 @@ export function describeWithSandboxes(name: string, tests: () => void): void {
 export interface Machine {
   readonly root: string;
   readonly podCidr: string;
-  /** An agent's end; a second one is what an agent that starts anew has. */
+  /** The runtime of an agent; a second one is that of a restarted agent. */
   agent(): Runtime;
-  /** Resolves once the pod is so. */
+  /** Resolves once the pod's state matches. */
   until(runtime: Runtime, uid: string, isSo: (pod: PodState | undefined) => boolean): Promise<PodState | undefined>;
   dispose(): Promise<void>;
 }
 
-/** The keeper's program is built for the test: it is a process of its own, which runs JavaScript. */
+/** The shim's program is built for the test: it is a process of its own, which runs JavaScript. */
 export async function sandboxMachine(options: Partial<ShimSettings> = {}): Promise<Machine> {
   const root = mkdtempSync(path.join(tmpdir(), 'moor-sandbox-'));
   // Where it finds packages.
@@ -38,7 +38,7 @@ export async function sandboxMachine(options: Partial<ShimSettings> = {}): Promi
   const bundle = await rolldown({ input: 'src/commands/container-shim.ts', platform: 'node', external: /^[^./]/ });
   await bundle.write({ file: program, codeSplitting: false });
   const world = createRealWorld({ logLevel: 'silent' });
-  // A block that another test does not have at the same time.
+  // A pod CIDR of its own: tests run in parallel.
   const podCidr = `10.${200 + ((randomBytes(1)[0] ?? 0) % 50)}.${randomBytes(1)[0] ?? 0}.0/24`;
   const state = path.join(root, 'state');
   const settings = { root: state, podCidr, hidden: [], idleMs: 200, ...options };
@@ -70,7 +70,7 @@ export async function sandboxMachine(options: Partial<ShimSettings> = {}): Promi
   };
 }
 
-/** Ends the keeper of that state and everything that it keeps: nothing else would. */
+/** Ends the shim of that state directory and its containers. */
 export async function endContainers(state: string): Promise<void> {
   const layout = layoutOf(state, { hidden: [], namespaces: () => [] });
   for (const mark of [`keeper ${state}`, layout.mark('')]) for (const pid of marked(mark).values()) signal(pid, 'SIGKILL');

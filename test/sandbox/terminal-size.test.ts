@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { terminalSize } from '../../src/node/runtimes/sandbox/shim/terminal-size.ts';
 import type { World } from '../../src/world/world.ts';
 
-test('a terminal gets the size that was asked for last, however late it is there', async () => {
+test('a terminal gets the last size, however late it exists', async () => {
   let looks = 0;
   let onLook = (): void => undefined;
   const after = (_: number, callback: () => void) => {

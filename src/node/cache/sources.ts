@@ -1,4 +1,4 @@
-/** Which pods have to be looked at when something changes that they may be waiting for. */
+/** Event sources: which pods or nodes to reconcile when an object changes. */
 import type { CSIDriver, Node, PersistentVolume, Pod } from '../../api/generated/types.ts';
 import { configMapKind } from '../../api/kinds/core/config-map.ts';
 import { csiDriverKind } from '../../api/kinds/storage/csi-driver.ts';
@@ -23,13 +23,13 @@ export function podSources(caches: NodeCaches): readonly Source<string>[] {
   return [
     source(podKind, (change) => [
       ...ownKey(caches, change),
-      ...claimsLeft(change).flatMap((claim) => waitingFor(dependency.claim(claim))),
+      ...releasedClaims(change).flatMap((claim) => waitingFor(dependency.claim(claim))),
       ...freedCapacity(change).flatMap(waitingFor),
     ]),
     source(persistentVolumeClaimKind, (change) => waitingFor(dependency.claim(keyed(change)))),
     source(persistentVolumeKind, (change) => claimsOfVolume(change).flatMap((claim) => waitingFor(dependency.claim(claim)))),
     source(volumeAttachmentKind, (change) => waitingFor(dependency.node(either(change)?.spec.nodeName ?? ''))),
-    source(nodeKind, (change) => (saysTheSameOfVolumes(change) ? [] : waitingFor(dependency.node(keyed(change))))),
+    source(nodeKind, (change) => (hasSameVolumes(change) ? [] : waitingFor(dependency.node(keyed(change))))),
     source(csiDriverKind, (change) => (isAttachRequired(change.before) === isAttachRequired(change.after) ? [] : waitingFor(dependency.attaching))),
     source(configMapKind, (change) => waitingFor(dependency.configMap(keyed(change)))),
     source(secretKind, (change) => waitingFor(dependency.secret(keyed(change)))),
@@ -41,8 +41,8 @@ function ownKey(caches: NodeCaches, { before, after }: Change<Pod>): readonly st
   return pod === undefined || caches.hostOf(pod) === undefined ? [] : [keyOf(pod.metadata)];
 }
 
-/** Of a pod that has ended: others may have waited for it, where only one pod may have a volume. */
-function claimsLeft({ before, after }: Change<Pod>): readonly string[] {
+/** The claims of a pod that has ended: with ReadWriteOncePod, other pods may wait for them. */
+function releasedClaims({ before, after }: Change<Pod>): readonly string[] {
   if (before === undefined || (after !== undefined && !hasEnded(after))) return [];
   return claimsOfPod(before);
 }
@@ -53,12 +53,12 @@ const claimsOfVolume = ({ before, after }: Change<PersistentVolume>): readonly s
 
 const isAttachRequired = (driver: CSIDriver | undefined): boolean => driver?.spec.attachRequired !== false;
 
-function saysTheSameOfVolumes({ before, after }: Change<Node>): boolean {
-  const said = (node: Node | undefined) => [node?.status.volumesAttached, node?.status.volumesInUse, node?.metadata.labels];
-  return semanticallyEqual(said(before), said(after));
+function hasSameVolumes({ before, after }: Change<Node>): boolean {
+  const reported = (node: Node | undefined) => [node?.status.volumesAttached, node?.status.volumesInUse, node?.metadata.labels];
+  return semanticallyEqual(reported(before), reported(after));
 }
 
-/** Which nodes may have other volumes in use than they say. */
+/** Nodes whose `volumesInUse` may have changed. */
 export function nodeSources(caches: NodeCaches): readonly Source<string>[] {
   const nodesOf = (pods: Iterable<Pod>): readonly string[] => [...new Set([...pods].flatMap((pod) => caches.hostOf(pod)?.name ?? []))];
   const users = (claim: string) => nodesOf(caches.waitingPods.get(dependency.claim(claim)));

@@ -29,19 +29,19 @@ const ask = (name: string, pods: readonly Pod[], governing: Service | undefined 
 describe('names of the cluster', () => {
   const pods = [pod('db-0', '10.0.0.1'), pod('db-1', '10.0.0.2'), pod('db-2', '10.0.0.3', { ready: false })];
 
-  test('a service stands for its pods that are ready', () => {
+  test('a service leads to its ready pods', () => {
     expect(ask('db.shop.svc.cluster.local', pods)).toEqual({ addresses: ['10.0.0.1', '10.0.0.2'] });
     expect(ask('db.shop.svc.cluster.local', pods, service({ publishNotReadyAddresses: true }))).toEqual({ addresses: ['10.0.0.1', '10.0.0.2', '10.0.0.3'] });
     expect(ask('db.shop.svc.cluster.local', pods, service({ selector: {} }))).toEqual({ addresses: [] });
   });
 
-  test('each of its pods has a name of its own, if it says so', () => {
+  test('a pod with a subdomain has a name of its own', () => {
     expect(ask('db-1.db.shop.svc.cluster.local', pods)).toEqual({ addresses: ['10.0.0.2'] });
     expect(ask('db-2.db.shop.svc.cluster.local', pods)).toEqual({ addresses: undefined });
     expect(ask('db-1.db.shop.svc.cluster.local', [pod('db-1', '10.0.0.2', { subdomain: 'other' })])).toEqual({ addresses: undefined });
   });
 
-  test('what the cluster has not, nobody has; what is not its own, others may know', () => {
+  test('a missing name of the cluster does not exist; a name outside its domain is forwarded', () => {
     for (const name of ['other.shop.svc.cluster.local', 'db.cluster.local', 'cluster.local', 'a.b.db.shop.svc.cluster.local']) {
       expect(ask(name, pods)).toEqual({ addresses: undefined });
     }
@@ -53,7 +53,7 @@ describe('names of the cluster', () => {
 describe('questions on the wire', () => {
   const query = Buffer.from('abcd010000010000000000000244420453686f70037376630000010001', 'hex');
 
-  test('are read, whatever their case', () => {
+  test('are decoded, whatever their case', () => {
     expect(decodeQuestion(query)).toMatchObject({ id: 0xabcd, name: 'db.shop.svc', type: 'A' });
   });
 

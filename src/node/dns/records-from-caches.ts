@@ -4,7 +4,6 @@ import { hasEnded } from '../../storage/volumes/pods.ts';
 import type { Informers } from '../../client/informers/informers.ts';
 import type { ClusterRecords } from './records.ts';
 
-/** Services and pods as the node sees them. */
 export function clusterRecords(informers: Informers, domain = 'cluster.local'): ClusterRecords {
   const services = informers.cache(serviceKind);
   const pods = informers.cache(podKind).addIndex((pod) => (hasEnded(pod) ? [] : [pod.metadata.namespace ?? '']));

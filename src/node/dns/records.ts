@@ -8,25 +8,25 @@ export interface ClusterRecords {
   readonly pods: (namespace: string) => readonly Pod[];
 }
 
-/** Undefined: it is no name of the cluster's; somebody else may know it. `addresses` undefined: the cluster has no such name. */
-export function addressesOf(name: string, sight: ClusterRecords): { readonly addresses: readonly string[] | undefined } | undefined {
-  const suffix = `.${sight.domain}`;
-  if (name !== sight.domain && !name.endsWith(suffix)) return undefined;
+/** Undefined: the name is outside the cluster's domain. `addresses` undefined: the cluster has no such name. */
+export function addressesOf(name: string, records: ClusterRecords): { readonly addresses: readonly string[] | undefined } | undefined {
+  const suffix = `.${records.domain}`;
+  if (name !== records.domain && !name.endsWith(suffix)) return undefined;
   const labels = name.slice(0, -suffix.length).split('.');
   // web.default.svc, or web-0.web.default.svc
   if (labels.at(-1) !== 'svc' || labels.length < 3 || labels.length > 4) return { addresses: undefined };
   const [namespace = '', serviceName = '', hostname] = labels.slice(0, -1).toReversed();
-  const service = sight.service(namespace, serviceName);
+  const service = records.service(namespace, serviceName);
   if (service === undefined) return { addresses: undefined };
-  const members = membersOf(service, sight.pods(namespace));
+  const members = membersOf(service, records.pods(namespace));
   if (hostname === undefined) return { addresses: members.map(ipOf) };
   const named = members.filter((pod) => pod.spec.subdomain === serviceName && hostnameOf(pod) === hostname);
   return { addresses: named.length === 0 ? undefined : named.map(ipOf) };
 }
 
 /**
- * Whom a service stands for: its pods that are ready, or all of them if it says so. Nobody passes on here what is sent to a service's own address, so the name of
- * any service leads to its pods, as that of a headless one does.
+ * The service's ready pods, or all of them with `publishNotReadyAddresses`. There is no kube-proxy: the name of every service leads to its pods, as
+ * that of a headless one does.
  */
 function membersOf({ spec }: Service, pods: readonly Pod[]): readonly Pod[] {
   const selector = Object.entries(spec?.selector ?? {});

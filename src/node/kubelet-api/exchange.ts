@@ -1,13 +1,13 @@
-/** Requests to a node's endpoint and how they are answered: as HTTP, or, where another protocol is asked for, on the bare connection. */
+/** Requests to the kubelet API and their responses: as HTTP, or after an upgrade on the bare connection. */
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import type { Pod } from '../../api/generated/types.ts';
 import type { PodStreams } from '../../streams/contract.ts';
 import type { UpgradeRequest } from '../../streams/upgrades.ts';
 
-/** What a node has for those who may ask. */
+/** What the kubelet API serves. */
 export interface KubeletBackend {
-  /** Those that are to run here. */
+  /** The node's pods. */
   readonly pods: () => readonly Pod[];
   readonly streams: PodStreams;
 }
@@ -37,7 +37,7 @@ export class KubeletError extends Error {
 export const text = (code: number, body: string): KubeletResponse => ({ code, contentType: 'text/plain; charset=utf-8', body });
 
 export interface KubeletResponder extends UpgradeRequest {
-  /** To a caller that has left meanwhile it is lost. */
+  /** Does nothing if the client has disconnected. */
   answer(answer: KubeletResponse): void;
 }
 
@@ -53,7 +53,7 @@ export function responderOf(request: IncomingMessage, response: ServerResponse):
   return {
     ...headerOf(request),
     answer({ code, contentType, body }) {
-      // Nothing here takes a body: whoever sends one is not listened to any longer.
+      // No request has a body: the connection of a client that sends one is closed.
       const sends = request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined;
       response.writeHead(code, { 'content-type': contentType, 'x-content-type-options': 'nosniff', ...(sends ? { connection: 'close' } : {}) });
       if (typeof body === 'string') return void response.end(body);

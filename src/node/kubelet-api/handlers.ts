@@ -1,4 +1,4 @@
-/** What a node answers to those who may ask (v1.36.4: pkg/kubelet/server/server.go). */
+/** The handlers of the kubelet API (v1.36.4: pkg/kubelet/server/server.go). */
 import type { Pod } from '../../api/generated/types.ts';
 import { ApiError } from '../../api/status.ts';
 import type { StreamRefusal, StreamResult } from '../../streams/contract.ts';
@@ -8,14 +8,14 @@ import type { World } from '../../world/world.ts';
 import { type KubeletResponse, type KubeletRequest, type KubeletBackend, KubeletError } from './exchange.ts';
 import { type KubeletRoute, routeOf } from './routes.ts';
 
-/** 'streams': the connection speaks another protocol from now on. @throws Refused */
-export async function handleRequest(asked: KubeletRequest, offers: KubeletBackend, world: World): Promise<KubeletResponse | 'streams'> {
-  const route = routeOf(asked.path);
+/** 'streams': the connection was upgraded. @throws KubeletError */
+export async function handleRequest(request: KubeletRequest, backend: KubeletBackend, world: World): Promise<KubeletResponse | 'streams'> {
+  const route = routeOf(request.path);
   if (route === undefined) throw notFound();
   const isSession = route.type === 'exec' || route.type === 'attach' || route.type === 'ports';
-  if (route.type !== 'page' && asked.method !== 'GET' && !(isSession && asked.method === 'POST')) throw new KubeletError(405, '405: Method Not Allowed');
+  if (route.type !== 'page' && request.method !== 'GET' && !(isSession && request.method === 'POST')) throw new KubeletError(405, '405: Method Not Allowed');
   try {
-    return await answerRoute(route, { asked, offers, world });
+    return await answerRoute(route, { request, backend, world });
   } catch (error) {
     if (error instanceof ApiError || error instanceof StreamRefused) throw new KubeletError(error.code, error.message);
     throw error;
@@ -23,25 +23,31 @@ export async function handleRequest(asked: KubeletRequest, offers: KubeletBacken
 }
 
 interface RequestContext {
-  readonly asked: KubeletRequest;
-  readonly offers: KubeletBackend;
+  readonly request: KubeletRequest;
+  readonly backend: KubeletBackend;
   readonly world: World;
 }
 
-async function answerRoute(route: KubeletRoute, around: RequestContext): Promise<KubeletResponse | 'streams'> {
-  const { asked, offers } = around;
+async function answerRoute(route: KubeletRoute, context: RequestContext): Promise<KubeletResponse | 'streams'> {
+  const { request, backend } = context;
   switch (route.type) {
     case 'page':
-      return offers.streams.proxy({ method: asked.method, path: route.path, query: asked.query.toString(), contentType: undefined, body: new Uint8Array() });
+      return backend.streams.proxy({
+        method: request.method,
+        path: route.path,
+        query: request.query.toString(),
+        contentType: undefined,
+        body: new Uint8Array(),
+      });
     case 'logs':
-      return logsOf(route, around);
+      return logsOf(route, context);
     case 'exec':
     case 'attach':
-      await openSession(route, around);
+      await openSession(route, context);
       return 'streams';
     case 'ports': {
-      const pod = podOf(route, offers, 'pod does not exist');
-      await servePortForward(asked.upgrade, pod, () => offers.streams.portForward(pod));
+      const pod = podOf(route, backend, 'pod does not exist');
+      await servePortForward(request.upgrade, pod, () => backend.streams.portForward(pod));
       return 'streams';
     }
   }
@@ -49,12 +55,12 @@ async function answerRoute(route: KubeletRoute, around: RequestContext): Promise
 
 type OfContainer = Extract<KubeletRoute, { container: string }>;
 
-async function logsOf(route: OfContainer, { asked, offers, world }: RequestContext): Promise<KubeletResponse> {
-  const pod = podOf(route, offers, `pod ${JSON.stringify(route.pod)} does not exist`);
+async function logsOf(route: OfContainer, { request, backend, world }: RequestContext): Promise<KubeletResponse> {
+  const pod = podOf(route, backend, `pod ${JSON.stringify(route.pod)} does not exist`);
   const { container } = route;
   if (!containersOf(pod).includes(container))
     throw new KubeletError(404, `container ${JSON.stringify(container)} not found in pod ${JSON.stringify(route.pod)}`);
-  const log = orRefuse(await offers.streams.logs(pod, container, readLogOptions(asked.query, pod, world)));
+  const log = orRefuse(await backend.streams.logs(pod, container, readLogOptions(request.query, pod, world)));
   return { code: 200, contentType: 'text/plain', body: log };
 }
 
@@ -67,16 +73,16 @@ function readLogOptions(query: URLSearchParams, pod: Pod, { clock }: World): Ret
   }
 }
 
-async function openSession(route: OfContainer, { asked, offers, world }: RequestContext): Promise<void> {
-  const options = nodeStreamOptions(asked.query);
-  const pod = podOf(route, offers, 'pod does not exist');
+async function openSession(route: OfContainer, { request, backend, world }: RequestContext): Promise<void> {
+  const options = nodeStreamOptions(request.query);
+  const pod = podOf(route, backend, 'pod does not exist');
   const { container } = route;
-  const command = asked.query.getAll('command');
-  const open = () => (route.type === 'exec' ? offers.streams.exec(pod, container, { ...options, command }) : offers.streams.attach(pod, container, options));
-  await serveSession(asked.upgrade, { options, timers: world.timers, open });
+  const command = request.query.getAll('command');
+  const open = () => (route.type === 'exec' ? backend.streams.exec(pod, container, { ...options, command }) : backend.streams.attach(pod, container, options));
+  await serveSession(request.upgrade, { options, timers: world.timers, open });
 }
 
-/** @throws Refused */
+/** @throws KubeletError */
 function podOf({ namespace, pod: name, uid }: Exclude<KubeletRoute, { type: 'page' }>, { pods }: KubeletBackend, otherwise: string): Pod {
   const pod = pods().find(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
   if (pod === undefined) throw new KubeletError(404, otherwise);

@@ -1,18 +1,18 @@
-/** How much a node's pods have of what there is, as whoever measures it tells the node's endpoint: /stats/summary and /metrics are made of it. */
+/** Usage of a node's volumes, for /stats/summary and /metrics. */
 export interface NodeStats {
-  /** Of every volume that is mounted for a pod and can be measured. What was measured a minute ago is good enough: kubelets do no more. */
+  /** Of every mounted volume that can be measured. Figures may be a minute old, as the kubelet's. */
   volumes(): Promise<readonly VolumeUsage[]>;
 }
 
 export interface VolumeUsage {
   readonly pod: { readonly namespace: string; readonly name: string; readonly uid: string };
-  /** Its name in the pod. */
+  /** The volume's name in the pod. */
   readonly volume: string;
-  /** Undefined: it is not a claim's. In the pod's namespace. */
+  /** In the pod's namespace; undefined: there is no claim behind it. */
   readonly claim: string | undefined;
   /** When it was measured; milliseconds since 1970. */
   readonly time: number;
-  /** Undefined: nobody can tell (a block device has no files). */
+  /** Undefined: unknown (a block device has no files). */
   readonly capacityBytes: number | undefined;
   readonly availableBytes: number | undefined;
   readonly usedBytes: number | undefined;

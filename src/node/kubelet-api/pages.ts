@@ -22,7 +22,7 @@ export interface KubeletPage {
   readonly body: string;
 }
 
-/** What a node tells whoever may ask, by the paths of kubelets. Nothing is counted before somebody asks. */
+/** The pages of the kubelet API. They are computed for each request. */
 export class KubeletPages {
   readonly #options: KubeletPagesOptions;
   readonly #startedAt: number;
@@ -49,7 +49,7 @@ export class KubeletPages {
     }
   }
 
-  /** `brief`: without anything about disks. */
+  /** `brief`: without disks. */
   async #summary(brief: boolean): Promise<Summary> {
     const { nodeName, files, root, clock, pods, stats, runtime } = this.#options;
     return summaryOf({
@@ -64,6 +64,6 @@ export class KubeletPages {
   }
 }
 
-/** As an API server lists them. */
+/** As the API server lists them. */
 const podList = (pods: readonly Pod[]): string =>
   `${JSON.stringify({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items: pods.map(({ metadata, spec, status }) => ({ metadata, spec, status })) })}\n`;

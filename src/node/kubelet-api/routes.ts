@@ -1,9 +1,9 @@
-/** What a node's endpoint is asked for, by the paths of kubelets (v1.36.4: pkg/kubelet/server/server.go, auth.go). */
+/** The routes of the kubelet API (v1.36.4: pkg/kubelet/server/server.go, auth.go). */
 
 export type KubeletRoute =
   | { readonly type: 'logs' | 'exec' | 'attach'; readonly namespace: string; readonly pod: string; readonly uid: string; readonly container: string }
   | { readonly type: 'ports'; readonly namespace: string; readonly pod: string; readonly uid: string }
-  /** Whatever else the node tells of itself. */
+  /** All other paths. */
   | { readonly type: 'page'; readonly path: string };
 
 /** Undefined: there is no such path. */
@@ -38,7 +38,7 @@ export const verbOf = (method: string): string => verbs[method] ?? '';
 
 const isBelow = (path: string, above: string): boolean => path === above || path.startsWith(`${above}/`);
 
-/** The parts of a node, one of which a caller must be allowed to use. */
+/** The subresources of the Node, one of which the client must be authorized for. */
 export function subresourcesOf(path: string): readonly string[] {
   const fine = ['pods', 'healthz', 'configz'].filter((name) => isBelow(path, `/${name}`));
   if (isBelow(path, '/runningpods')) fine.push('pods');

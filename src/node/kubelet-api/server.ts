@@ -1,4 +1,4 @@
-/** The HTTPS endpoint of a node: the paths of kubelets, for the API server and for whoever else it says may ask. */
+/** The HTTPS server of the kubelet API, for the API server and for clients that the API server authorizes. */
 import type { IncomingMessage } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -23,7 +23,7 @@ export interface ListenOptions {
   readonly host: string;
   /** 0: any that is free. */
   readonly port: number;
-  /** PEM: whose certificates callers may show; undefined: nobody's, and only tokens count. */
+  /** PEM: the certificate authority of client certificates; undefined: clients authenticate with tokens only. */
   readonly authority: string | undefined;
   readonly world: World;
 }
@@ -34,18 +34,18 @@ export interface ServingCertificate {
   readonly certificate: string;
 }
 
-/** Bounds of what strangers can do: they are answered before anything of theirs is read. */
+/** For clients that are not authenticated yet. */
 const limits = { connections: 1000, headersMs: 10_000, handshakeMs: 10_000, requestMs: 60_000, idleMs: 60_000, headerBytes: 16 * 1024 } as const;
 
-/** What is served, and to whom; until then the node says that it starts. */
+/** Until there is one, the server answers that the node starts. */
 interface KubeletService {
   readonly offers: KubeletBackend;
   readonly callers: WebhookAuth;
 }
 
 /**
- * It listens from the beginning, so that the node can announce where; without a certificate nobody gets further than the handshake, as with
- * kubelets that wait for theirs.
+ * Listens from the beginning, so that the node can report its port. Until it has a certificate, every TLS handshake fails, as with a kubelet
+ * that waits for its certificate.
  */
 export class KubeletServer {
   readonly #server: Server;
@@ -90,7 +90,7 @@ export class KubeletServer {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** By which callers know the node: from now on, for new connections; those that are open go on. */
+  /** For new connections; open connections keep the old certificate. */
   present({ key, certificate }: ServingCertificate): void {
     this.#server.setSecureContext({ ...this.#trust(), key, cert: certificate });
   }
@@ -106,7 +106,7 @@ export class KubeletServer {
     await closed;
   }
 
-  /** Certificates are looked at for each request: whoever shows a wrong one is told so, and not merely cut off. */
+  /** Client certificates are verified for each request: a client with a wrong one gets an answer instead of a failed handshake. */
   #trust(): { readonly requestCert: true; readonly rejectUnauthorized: false; readonly minVersion: 'TLSv1.2'; readonly ca?: string } {
     return { requestCert: true, rejectUnauthorized: false, minVersion: 'TLSv1.2', ...(this.#authority === undefined ? {} : { ca: this.#authority }) };
   }
@@ -116,8 +116,8 @@ export class KubeletServer {
     try {
       const asked = askedOf(request, responder);
       await this.#admit(request, asked);
-      const said = await handleRequest(asked, this.#offers(), this.#world);
-      if (said !== 'streams') responder.answer(said);
+      const response = await handleRequest(asked, this.#offers(), this.#world);
+      if (response !== 'streams') responder.answer(response);
     } catch (error) {
       responder.answer(this.#failure(error));
     }
@@ -135,7 +135,7 @@ export class KubeletServer {
     return this.#service.offers;
   }
 
-  /** @throws Refused */
+  /** @throws KubeletError */
   async #admit(request: IncomingMessage, { method, path }: KubeletRequest): Promise<void> {
     const { callers } = this.#service ?? {};
     if (callers === undefined) throw new KubeletError(503, 'the node is starting');
@@ -153,7 +153,7 @@ export class KubeletServer {
   }
 }
 
-/** @throws Refused if it is no path */
+/** @throws KubeletError if it is no path */
 function askedOf(request: IncomingMessage, responder: KubeletResponder): KubeletRequest {
   const { method = '', url = '' } = request;
   const at = url.indexOf('?');

@@ -1,4 +1,4 @@
-/** What a node tells of its pods' volumes: the forms of kubelets v1.36.4. */
+/** The figures of volumes in the kubelet API, in the formats of v1.36.4. */
 import { expect, test } from 'vitest';
 import type { Pod } from '../../api/generated/types.ts';
 import type { Usage } from '../../world/mounts.ts';
@@ -74,7 +74,7 @@ test('the summary has the volumes that can be measured, with the claims behind t
   });
 });
 
-test('nothing is measured before somebody asks, nor for who wants no disks', async () => {
+test('volumes are measured only for a request that asks for them', async () => {
   const { page, asked } = setUp(pod('web', 'data'));
   expect(await page('/healthz')).toMatchObject({ body: 'ok' });
   expect(await page('/nothing')).toBeUndefined();
@@ -84,7 +84,7 @@ test('nothing is measured before somebody asks, nor for who wants no disks', asy
   expect(asked()).toBe(0);
 });
 
-test('metrics tell of each claim once, and of no other volume', async () => {
+test('metrics have each claim once, and no other volume', async () => {
   const { page, stats } = setUp(pod('web', 'data'), pod('other', 'data'));
   const { body = '' } = (await page('/metrics')) ?? {};
   const labels = '{namespace="default",persistentvolumeclaim="data"}';

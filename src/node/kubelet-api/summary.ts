@@ -1,4 +1,4 @@
-/** What a kubelet tells of its node and pods at /stats/summary (v1.36.4), as far as it is known here: volumes above all. */
+/** The kubelet's /stats/summary (v1.36.4), as far as it is known here: volumes above all. */
 import type { Pod } from '../../api/generated/types.ts';
 import type { Usage } from '../../world/mounts.ts';
 import type { VolumeUsage } from './node-stats.ts';
@@ -41,7 +41,7 @@ export interface SummaryOptions {
   readonly disk: Usage | undefined;
   readonly pods: readonly Pod[];
   readonly volumes: readonly VolumeUsage[];
-  /** The containers of a pod that run, by its uid. */
+  /** The running containers of a pod, by its uid. */
   readonly running: (uid: string) => readonly { readonly name: string; readonly startedAt: number }[];
 }
 
@@ -74,7 +74,7 @@ function diskStats({ available, capacity, used, inodes, inodesFree }: Usage, now
   };
 }
 
-/** What nobody can tell is 0, as with kubelets. */
+/** An unknown figure is 0, as with a kubelet. */
 function volumeStats({ pod, volume, claim, time, ...amounts }: VolumeUsage): VolumeStats {
   const { availableBytes = 0, capacityBytes = 0, usedBytes = 0, inodesFree = 0, inodes = 0, inodesUsed = 0 } = amounts;
   return {
@@ -90,5 +90,5 @@ function volumeStats({ pod, volume, claim, time, ...amounts }: VolumeUsage): Vol
   };
 }
 
-/** As the API writes times: in whole seconds. */
+/** In whole seconds, as the API writes times. */
 const timeText = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');

@@ -1,6 +1,6 @@
 import type { VolumeUsage } from './node-stats.ts';
 
-/** The kubelet's names (v1.36.4), and its words for them. */
+/** The kubelet's metrics (v1.36.4). */
 const families = [
   { name: 'capacity_bytes', help: 'Capacity in bytes of the volume', of: 'capacityBytes' },
   { name: 'available_bytes', help: 'Number of available bytes in the volume', of: 'availableBytes' },
@@ -10,7 +10,7 @@ const families = [
   { name: 'inodes_used', help: 'Number of used inodes in the volume', of: 'inodesUsed' },
 ] as const;
 
-/** For Prometheus: each claim once, however many pods have it mounted. Volumes of no claim are not told of. */
+/** Prometheus' text format: each claim once, however many pods mount it. Volumes without a claim have no metrics. */
 export function volumeMetrics(volumes: Iterable<VolumeUsage>): string {
   const claims = new Map<string, VolumeUsage>();
   for (const volume of volumes) {

@@ -5,13 +5,13 @@ import type { NodeStats, VolumeUsage } from './node-stats.ts';
 import { claimNameOf } from '../volumes/claimed-volume.ts';
 
 export interface VolumeUsageSource {
-  /** Of the node, as they are now. */
+  /** The node's pods. */
   pods(): readonly Pod[];
-  /** How full the volumes are that the pod has mounted, by their names in it. */
+  /** Usage of the pod's mounted volumes, by their names in the pod. */
   usage(pod: Pod): Promise<ReadonlyMap<string, Usage>>;
 }
 
-/** Nothing is measured before somebody asks; then one pod after the other, so that one with many files keeps nobody else waiting. */
+/** Measures for each request, one pod after the other, so that a volume with many files does not hold up the node. */
 export function nodeStats(measured: VolumeUsageSource, clock: Clock): NodeStats {
   return {
     async volumes() {

@@ -1,4 +1,4 @@
-/** Who calls a node's endpoint, and what they may: asked of the API server, as kubelets ask it (webhook mode). */
+/** Authentication and authorization of the kubelet API by the API server (a kubelet's webhook mode). */
 import { createHash } from 'node:crypto';
 import type { SubjectAccessReview, TokenReview } from '../../api/generated/types.ts';
 import { reviewKinds } from '../../api/kinds/authorization/reviews.ts';
@@ -13,9 +13,9 @@ export interface Caller {
 }
 
 export interface Credentials {
-  /** The subject of a certificate that the cluster's authority has signed; undefined: there is none, or it is not good. */
+  /** The subject of a verified client certificate; undefined: there is none. */
   readonly subject: { readonly CN?: unknown; readonly O?: unknown } | undefined;
-  /** Of the header. */
+  /** The Authorization header. */
   readonly authorization: string | undefined;
 }
 
@@ -31,11 +31,11 @@ export interface WebhookAuthOptions {
   readonly clock: Clock;
 }
 
-/** As kubelets have it. */
+/** The kubelet's defaults. */
 const allowedMs = 5 * 60_000;
 const deniedMs = 30_000;
 const tokenMs = 2 * 60_000;
-/** Answers that are remembered; more are asked for again. */
+/** Answers in the cache. */
 const mostRemembered = 1000;
 
 export class WebhookAuth {
@@ -49,13 +49,13 @@ export class WebhookAuth {
     this.#decisions = new AnswerCache(options.clock);
   }
 
-  /** Undefined: nobody that is known. @throws Error if the server cannot be asked */
+  /** Undefined: not authenticated. @throws Error if the API server cannot be reached */
   async authenticate({ subject, authorization }: Credentials): Promise<Caller | undefined> {
     const name = typeof subject?.CN === 'string' ? subject.CN : '';
     if (name !== '') return { name, groups: [...[subject?.O ?? []].flat().filter((each) => typeof each === 'string'), 'system:authenticated'] };
     const token = /^bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
     if (token === undefined) return undefined;
-    // Tokens are not kept.
+    // Tokens are kept as hashes only.
     return this.#tokens.recall(
       createHash('sha256').update(token).digest('hex'),
       () => tokenMs,
@@ -63,7 +63,7 @@ export class WebhookAuth {
     );
   }
 
-  /** Whether the caller may use one of these parts of the node. @throws Error if the server cannot be asked */
+  /** Whether the client may use one of these subresources of the Node. @throws Error if the API server cannot be reached */
   async authorize(caller: Caller, { verb, subresources }: AccessQuestion): Promise<boolean> {
     for (const subresource of subresources) {
       const key = JSON.stringify([caller, verb, subresource]);
@@ -105,7 +105,7 @@ export class WebhookAuth {
   }
 }
 
-/** Answers, each for as long as it holds; the oldest go when there are too many. */
+/** Answers with a time to live; the oldest are removed first. */
 class AnswerCache<T> {
   readonly #clock: Clock;
   readonly #answers = new Map<string, { readonly answer: T; readonly until: number }>();

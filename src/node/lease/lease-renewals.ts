@@ -7,19 +7,19 @@ import { leaseNamespace, renewedLease, renewEveryMs } from './lease.ts';
 export interface LeaseRenewalsOptions {
   readonly world: Pick<World, 'clock' | 'timers' | 'log'>;
   readonly clientOf: (node: string) => Client;
-  /** Undefined: it is not registered, or was deleted; then its lease is let go. */
+  /** Undefined: it is not registered, or was deleted; its lease is not renewed. */
   readonly node: (name: string) => Node | undefined;
 }
 
 /**
- * Renews the leases of many nodes, each every ten seconds. The nodes are spread over forty moments of those ten seconds; those
- * of one moment are written together, so that a store commits them together: a thousand nodes cost four commits a second.
+ * Renews the leases of many nodes, each every ten seconds. The nodes are spread over forty slots of those ten seconds. The leases of one
+ * slot are written together, so that the store commits them together: a thousand nodes cost four commits a second.
  *
- * Nobody watches the leases for this: an agent is the only one who writes its own, and knows what it wrote last.
+ * The leases are not watched: an agent is the only writer of its own, and knows what it wrote last.
  */
 export class LeaseRenewals {
   readonly #options: LeaseRenewalsOptions;
-  /** By the part of the ten seconds at which they are due; only those that have any. */
+  /** By slot. */
   readonly #slots = new Map<number, { readonly nodes: string[]; cancel: Cancel }>();
   readonly #latest = new Map<string, Lease>();
   readonly #underWay = new Set<string>();
@@ -30,7 +30,7 @@ export class LeaseRenewals {
     this.#options = options;
   }
 
-  /** From now on, beginning at once. */
+  /** Renews the node's lease from now on. */
   add(node: string): void {
     // Steps of seventeen reach every slot, far apart, however few nodes there are.
     const number = (this.#known++ * 17) % slotCount;
@@ -58,7 +58,7 @@ export class LeaseRenewals {
   }
 
   async #renew(name: string): Promise<void> {
-    // A server that takes longer than ten seconds to answer is not asked more often for that.
+    // One renewal at a time, even if the server takes longer than ten seconds.
     if (this.#stopped || this.#underWay.has(name)) return;
     this.#underWay.add(name);
     const problem = await this.#tryTwice(name);
@@ -66,7 +66,7 @@ export class LeaseRenewals {
     if (problem !== undefined) this.#options.world.log.warn('cannot renew a lease', { node: name, why: problem });
   }
 
-  /** What was written last may have been changed or deleted by somebody: then it is read once more. */
+  /** If another client changed or deleted the lease, it is read again. */
   async #tryTwice(name: string): Promise<string | undefined> {
     const node = this.#options.node(name);
     if (node === undefined) return void this.#latest.delete(name);

@@ -3,15 +3,15 @@ import { ownedBy } from '../registration/objects.ts';
 
 export const leaseNamespace = 'kube-node-lease';
 
-/** As kubelets have it: a node that has not been heard of for this long counts as lost. */
+/** The kubelet's: the node lifecycle controller gives up on a node whose lease is older. */
 const durationSeconds = 40;
 export const renewEveryMs = 10_000;
 
-/** The lease by which a node shows that it is alive. `now`: milliseconds since 1970. */
+/** The node's heartbeat. `now`: milliseconds since 1970. */
 export function renewedLease(latest: Lease | undefined, node: Node, now: number): Lease {
   const { name = '' } = node.metadata;
   const { metadata, spec } = latest ?? { metadata: { name, namespace: leaseNamespace }, spec: { holderIdentity: name } };
-  // A node of the same name may have been there before: what it owned is garbage.
+  // A lease that an earlier Node of the same name owns is garbage.
   const ownerReferences = metadata.ownerReferences?.some(({ uid }) => uid === node.metadata.uid) ? metadata.ownerReferences : [ownedBy(node)];
   return {
     apiVersion: 'coordination.k8s.io/v1',

@@ -21,8 +21,8 @@ export function addressAt(number: number): string {
 }
 
 /**
- * An address of the block that nobody holds; undefined: there is none. Where the search begins follows from the holder, so that an
- * address that became free is not the next to be given away.
+ * A free address of the block; undefined: there is none. The search begins at a hash of the holder, so that an address that was released is
+ * not the next to be assigned.
  */
 export function freeAddress(cidr: string, taken: ReadonlySet<string>, holder: string): string | undefined {
   const block = parseBlock(cidr);
@@ -36,13 +36,13 @@ export function freeAddress(cidr: string, taken: ReadonlySet<string>, holder: st
   return undefined;
 }
 
-/** Where blocks for pods are taken from: the first has most room. */
+/** Private networks that pod CIDRs are taken from; the first is the largest. */
 const pools = ['10.128.0.0/9', '172.16.0.0/12', '100.64.0.0/10', '192.168.0.0/16'];
 const podBlockPrefix = 22;
 
 /**
- * A block for a node's pods that meets none of those that are taken. Which one follows from the node, so that it gets the same with each
- * start and nodes of two clusters on one machine rarely want the same. If there is none, one that only wider ones meet: the narrower wins.
+ * A pod CIDR that overlaps none of those taken. It follows from a hash of the node's name: the node gets the same one with each start, and nodes
+ * of two clusters on one machine rarely collide. If there is none, one that overlaps only wider routes: the narrower route wins.
  */
 export function freeBlock(node: string, taken: readonly string[]): string {
   const used = taken.flatMap((cidr) => parseBlock(cidr) ?? []);
@@ -63,7 +63,6 @@ function findBlock(node: string, used: readonly Block[]): string | undefined {
   return undefined;
 }
 
-/** A small number that follows from a text. */
 function hash(text: string): number {
   let value = 7;
   for (let i = 0; i < text.length; i++) value = (value * 31 + text.charCodeAt(i)) % 1_000_003;

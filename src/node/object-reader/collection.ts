@@ -2,7 +2,7 @@ import type { KubeObject } from '../../api/object.ts';
 import { isNewer } from '../../client/revision.ts';
 import type { Answer, Stream, StreamSink } from '../../client/transport.ts';
 
-/** Objects that were read one by one, offered as a list and a watch that never ends: what informers ask for. One may follow it. */
+/** Objects that were read one by one, as a list and an endless watch for one informer. */
 export class ReadCollection {
   readonly #objects = new Map<string, KubeObject>();
   #sink: StreamSink | undefined;
@@ -13,7 +13,7 @@ export class ReadCollection {
     return this.#objects.get(key);
   }
 
-  /** Undefined: it is gone, or nobody here needs it any more. */
+  /** Undefined: the object is gone, or no pod of the node refers to it any more. */
   put(key: string, object: KubeObject | undefined): void {
     const before = this.#objects.get(key);
     if (object === undefined) {
@@ -34,7 +34,7 @@ export class ReadCollection {
     return { type: 'list', items: [...this.#objects.values()], metadata: { resourceVersion: this.#latest } };
   }
 
-  /** From the last list on: what changed since then is told at once. News of an object that is older than others make an informer list anew, which is fine. */
+  /** From the last list on. An event with an older resourceVersion than the last makes the informer list again, which is harmless. */
   watch(sink: StreamSink): Stream {
     this.#sink = sink;
     const gone = [...this.#listed].filter(([key]) => !this.#objects.has(key));

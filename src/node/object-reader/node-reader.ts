@@ -34,26 +34,26 @@ const collectionOf = ({ info }: TransportRequest): string | undefined =>
 
 const readKindOf = (collection: string | undefined) => readKinds.find((kind) => kind === collection);
 
-/** While a pod waits, what it waits for is read this often; nobody tells a node when it changes. */
+/** While a pod waits, the objects that it waits for are read this often: a node may not watch them. */
 const waitingMs = 1000;
 const otherwiseMs = 60_000;
 
 /**
- * Reads for an agent as a node may (Kubernetes' Node authorizer): its own Node, the pods on it, and of whatever those refer to each object by
- * its name. Informers ask for whole collections all the same, and get what of them concerns the node.
+ * The agent's read access within the limits of Kubernetes' Node authorizer: its own Node, the pods on it, and the objects that those refer to, each
+ * by its name. Informers still list whole collections, and get the objects that concern the node.
  *
- * Secrets and ConfigMaps are watched, one by one. Claims, volumes, attachments and the CSINode can only be read: they are read when a pod comes,
- * every second while one waits, and every minute.
+ * Secrets and ConfigMaps are watched, one by one. Claims, volumes, attachments and the CSINode can only be read: they are read when a pod is assigned,
+ * every second while a pod waits, and every minute.
  *
  * Guarantees
- * - A pod is told of only after all that it refers to has been asked for: that something is not here means that it does not exist.
+ * - A pod is delivered only after all objects that it refers to have been read: an object that is missing here does not exist.
  */
 export class NodeReader implements Transport {
   readonly #options: NodeReaderOptions;
   readonly #collections = new Map<ReferredKind | 'csinodes', ReadCollection>(readKinds.map((kind) => [kind, new ReadCollection()]));
   readonly #files: WatchedObjects;
   readonly #pods = new Map<string, Pod>();
-  /** Those that have been asked for, by kind and key. */
+  /** By kind and key. */
   readonly #read = new Map<string, Reference>();
   #onFirstPods: () => void = () => undefined;
   readonly #firstPods = new Promise<void>((resolve) => {
@@ -113,13 +113,13 @@ export class NodeReader implements Transport {
     return answer;
   }
 
-  /** Batches are told in order, each when what its pods refer to has been read. */
+  /** Delivers batches in order, each when the objects that its pods refer to have been read. */
   #watchPods(request: TransportRequest, sink: StreamSink): Stream {
     let open = true;
-    let told = Promise.resolve();
-    const inOrder = (tell: () => void | Promise<void>) => {
-      told = told.then(async () => {
-        if (open) await tell();
+    let delivered = Promise.resolve();
+    const inOrder = (deliver: () => void | Promise<void>) => {
+      delivered = delivered.then(async () => {
+        if (open) await deliver();
       });
     };
     const stream = this.#options.transport.watch(request, {
@@ -140,11 +140,11 @@ export class NodeReader implements Transport {
       else if (type !== 'BOOKMARK') this.#pods.set(keyOf(object.metadata), object as Pod);
     }
     await this.#settle();
-    // An informer may list a collection anew for what was just put into it: it has done so when its promises are through.
+    // An informer may list a collection again because of an object just put into it: it has, once its promises are resolved.
     await new Promise<void>((resolve) => this.#options.world.timers.soon(resolve));
   }
 
-  /** What a node's status says of attached volumes, its attachments say in full. */
+  /** A change of the node's attached volumes means that its VolumeAttachments have changed. */
   #throughNodes(sink: StreamSink): StreamSink {
     return {
       end: (error) => sink.end(error),
@@ -156,9 +156,9 @@ export class NodeReader implements Transport {
     };
   }
 
-  /** Reads what has not been read yet, and what turns out to be referred to by that; lets go of what nobody refers to any more. */
+  /** Reads new references, and those of the objects read; drops objects that no pod refers to any more. */
   async #settle(): Promise<void> {
-    // A claim leads to a volume, that to an attachment and to secrets.
+    // A claim refers to a volume, the volume to an attachment and to secrets.
     for (let step = 0; step < 3; step++) {
       const fresh = this.#wanted(this.#pods.values()).filter((reference) => !this.#read.has(nameOf(reference)));
       if (fresh.length === 0) break;
@@ -185,7 +185,7 @@ export class NodeReader implements Transport {
 
   async #readOne({ kind, key }: Reference): Promise<void> {
     const object = await this.#get(requestFor(kind, key));
-    // Since it was asked for, the last pod that refers to it may have gone.
+    // Meanwhile, the last pod that refers to it may be gone.
     if (object !== 'unknown' && this.#read.has(nameOf({ kind, key }))) this.#collection(kind).put(key, object);
   }
 

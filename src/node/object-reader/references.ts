@@ -1,4 +1,4 @@
-/** What pods of a node refer to, as far as a node may read it: it is read object by object. */
+/** The objects that pods refer to, as far as the Node authorizer lets a node read them. */
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../api/generated/types.ts';
 import { csiSourceOf } from '../../api/volumes/csi-translation.ts';
 import { attachmentNameOf } from '../../storage/volumes/attachable.ts';
@@ -9,7 +9,7 @@ export type ReferredKind = 'secrets' | 'configmaps' | 'persistentvolumeclaims' |
 
 export interface Reference {
   readonly kind: ReferredKind;
-  /** 'namespace/name', or 'name' of what is in no namespace. */
+  /** 'namespace/name', or 'name' of a cluster-scoped object. */
   readonly key: string;
 }
 
@@ -19,7 +19,7 @@ export interface ReadObjects {
   volume(name: string): PersistentVolume | undefined;
 }
 
-/** All of it that is known so far: which volume a claim has is known once the claim has been read. */
+/** All that are known so far: a claim's volume is known once the claim has been read. */
 export function referencesOf(
   pod: Pod,
   { node, sha256, known }: { readonly node: string; readonly sha256: (text: string) => string; readonly known: ReadObjects },
@@ -38,7 +38,7 @@ export function referencesOf(
     const volume = known.volume(name);
     if (volume === undefined) continue;
     references.push(...referencesOfVolume(volume, node, sha256));
-    // One without a namespace is the claim's.
+    // Without a namespace, it is in the claim's.
     const { secretRef } = volume.spec.iscsi ?? {};
     if (secretRef !== undefined) addSecret(references, { namespace, ...secretRef });
   }

@@ -13,10 +13,10 @@ export interface WatchedObjectsOptions {
   readonly put: (reference: Reference, object: KubeObject | undefined) => void;
 }
 
-/** How long a pod is kept waiting for the first answer: then it is told what is missing, and goes on when that comes. */
-const patienceMs = 5000;
+/** How long a pod waits for the first answer: then its events name what is missing. */
+const firstAnswerMs = 5000;
 
-/** Secrets and ConfigMaps, each followed by itself: a node may watch those that its pods refer to, and no others. */
+/** Secrets and ConfigMaps, each with its own watch: a node may watch only those that its pods refer to. */
 export class WatchedObjects {
   readonly #options: WatchedObjectsOptions;
   readonly #informers = new Map<string, { readonly synced: Promise<void>; stop(): void }>();
@@ -29,7 +29,7 @@ export class WatchedObjects {
     return kind === 'secrets' || kind === 'configmaps';
   }
 
-  /** Resolves once it is known whether it exists, or not for a while. */
+  /** Resolves once it is known whether the object exists, or after a time-out. */
   async watch(reference: Reference): Promise<void> {
     const name = `${reference.kind} ${reference.key}`;
     let followed = this.#informers.get(name);
@@ -56,7 +56,7 @@ export class WatchedObjects {
         : new Informer({ client, world, kind: configMapKind, selection });
     const cancel = informer.cache.subscribe(({ after }: { readonly after: KubeObject | undefined }) => put(reference, after));
     informer.start();
-    const patience = new Promise<void>((resolve) => void world.timers.after(patienceMs, resolve));
+    const patience = new Promise<void>((resolve) => void world.timers.after(firstAnswerMs, resolve));
     return {
       synced: Promise.race([informer.synced(), patience]),
       stop: () => {

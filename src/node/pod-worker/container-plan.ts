@@ -207,8 +207,8 @@ class Planner {
     const ms = this.#snapshot.memory.backOffs.get(container.name)?.ms ?? 0;
     this.#planAgainAt(until);
     const message = `back-off ${goDuration(ms)} restarting failed container=${container.name} pod=${this.#podName()}`;
-    const said = `Back-off restarting failed container ${container.name} in pod ${this.#podName()}`;
-    this.#wait(container, { reason: 'CrashLoopBackOff', message }, { type: 'Warning', reason: 'BackOff', message: said });
+    const backOffMessage = `Back-off restarting failed container ${container.name} in pod ${this.#podName()}`;
+    this.#wait(container, { reason: 'CrashLoopBackOff', message }, { type: 'Warning', reason: 'BackOff', message: backOffMessage });
   }
 
   #wait(container: Container, waiting: Waiting, event: Omit<RecordPodEvent, 'do' | 'about'>): void {

@@ -11,11 +11,10 @@ export interface ResolvedContainer {
   readonly expand: (text: string) => string;
   readonly mounts: readonly ContainerMount[];
   readonly devices: readonly ContainerDevice[];
-  /** That volumes bring with them. */
+  /** Of the pod's volumes. */
   readonly groups: readonly number[];
 }
 
-/** A container as its runtime is told to make it. */
 export function containerSpecOf({ pod, container, attempt, env, expand, mounts, devices, groups }: ResolvedContainer): ContainerSpec {
   const { command = [], args = [], securityContext = {}, terminationMessagePolicy } = container;
   return {
@@ -54,13 +53,13 @@ export function limitsOf({ resources }: Container): ContainerLimits {
   };
 }
 
-/** Ephemeral containers may join another one, to look at its processes. */
+/** An ephemeral container may share the process namespace of its target. */
 function targetOf({ spec }: Pod, { name }: Container): Pick<ContainerSpec, 'processesOf'> {
   const target = (spec.ephemeralContainers ?? []).find((each) => each.name === name)?.targetContainerName ?? '';
   return target === '' ? {} : { processesOf: target };
 }
 
-/** The container's own settings go before the pod's. */
+/** The container's settings override the pod's. */
 function userOf({ spec }: Pod, { securityContext: own = {} }: Container, groups: readonly number[]): ContainerUser {
   const { securityContext: ofPod = {} } = spec;
   const { fsGroup, supplementalGroups = [] } = ofPod;
@@ -71,10 +70,10 @@ function userOf({ spec }: Pod, { securityContext: own = {} }: Container, groups:
   };
 }
 
-/** At most 63 characters, as host names have. */
+/** At most 63 characters: a DNS label. */
 export const hostnameOf = ({ metadata, spec }: Pod): string => (spec.hostname ?? metadata.name ?? '').slice(0, 63).replace(/[-.]+$/, '');
 
-/** Who must not be root is not let be root: what the kubelet says then. Undefined: all is well. */
+/** The kubelet's error for a `runAsNonRoot` container that would run as root; undefined: there is none. */
 export function nonRootViolation({ metadata, spec }: Pod, { name, securityContext: own = {} }: Container): string | undefined {
   const nonRoot = own.runAsNonRoot ?? spec.securityContext?.runAsNonRoot;
   const uid = own.runAsUser ?? spec.securityContext?.runAsUser;
@@ -83,7 +82,7 @@ export function nonRootViolation({ metadata, spec }: Pod, { name, securityContex
   return uid === 0 ? `container's runAsUser breaks non-root policy ${who}` : `container has runAsNonRoot and image will run as root ${who}`;
 }
 
-/** /etc/hosts, as kubelets write it. */
+/** /etc/hosts, as the kubelet writes it. */
 export function hostsFile({ metadata, spec }: Pod, ip: string | undefined, domain: string): string {
   const host = hostnameOf({ metadata, spec } as Pod);
   const { subdomain } = spec;

@@ -47,7 +47,7 @@ test('a pod whose directory holds more than its limit is evicted, once, with the
   expect(timers).toEqual([]);
 });
 
-test('nobody looks at pods that are gone, critical, without a limit or with one that the kernel keeps', async () => {
+test('pods are not checked that are gone, critical, without a limit, or with a limit that the kernel enforces', async () => {
   const { eviction, timers, asked, pass } = setUp();
   eviction.follow(pod('none', {}));
   eviction.follow(pod('zero', { sizeLimit: '0' }));

@@ -6,17 +6,17 @@ import type { Cancel, World } from '../../world/world.ts';
 export interface EmptyDirEvictionOptions {
   readonly world: Pick<World, 'timers'>;
   readonly usedBytes: (pod: Stored<Pod>, volume: string) => Promise<number | undefined>;
-  /** `message`: in the words of kubelets. */
+  /** `message`: in the kubelet's words. */
   readonly onExceeded: (pod: Stored<Pod>, message: string) => void;
 }
 
-/** As kubelets do: nobody tells us when a directory grows. */
+/** The kubelet's interval: a directory that grows causes no event. */
 const everyMs = 10_000;
 
-/** Looks whether empty directories that have a limit hold more than that, for as long as there are any. */
+/** Checks emptyDir volumes against their size limits, as long as there are any. */
 export class EmptyDirEviction {
   readonly #options: EmptyDirEvictionOptions;
-  /** By uid; those alone that have such a directory. */
+  /** By uid: pods with such a volume. */
   readonly #pods = new Map<string, Stored<Pod>>();
   #cancel: Cancel | undefined;
 
@@ -42,10 +42,10 @@ export class EmptyDirEviction {
   }
 
   #schedule(): void {
-    this.#cancel ??= this.#options.world.timers.after(everyMs, () => void this.#look());
+    this.#cancel ??= this.#options.world.timers.after(everyMs, () => void this.#check());
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     for (const [uid, pod] of this.#pods) {
       const message = await this.#wrongWith(pod);
       if (message === undefined || !this.#pods.has(uid)) continue;
@@ -66,7 +66,7 @@ export class EmptyDirEviction {
   }
 }
 
-/** What is in memory has its limit from the kernel. */
+/** The kernel enforces the limit of volumes in memory. */
 function limited({ spec }: Pod): readonly { readonly name: string; readonly limit: string }[] {
   return (spec.volumes ?? []).flatMap(({ name, emptyDir }: Volume) => {
     const { sizeLimit, medium = '' } = emptyDir ?? {};
@@ -74,5 +74,5 @@ function limited({ spec }: Pod): readonly { readonly name: string; readonly limi
   });
 }
 
-/** Those that the cluster cannot do without stay, whatever they take. */
+/** Critical pods are not evicted. */
 const isCritical = ({ spec }: Pod): boolean => (spec.priority ?? 0) >= 2_000_000_000;

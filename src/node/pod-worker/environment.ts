@@ -1,4 +1,4 @@
-/** A container's variables, command and arguments, with everything in them resolved that refers to something else. */
+/** A container's environment variables, with all references resolved. */
 import type { Container, EnvVar, Pod, Service } from '../../api/generated/types.ts';
 import { containerResource, metadataField } from '../../api/downward-api.ts';
 import type { EnvVariable } from '../runtime.ts';
@@ -16,7 +16,7 @@ export interface EnvironmentSnapshot {
 
 export type EnvironmentResult =
   | { readonly ok: true; readonly env: readonly EnvVariable[]; readonly expand: (text: string) => string }
-  /** In the words of kubelets. */
+  /** In the kubelet's words. */
   | { readonly ok: false; readonly error: string };
 
 export function environmentOf(snapshot: EnvironmentSnapshot): EnvironmentResult {
@@ -30,7 +30,7 @@ export function environmentOf(snapshot: EnvironmentSnapshot): EnvironmentResult 
     if (!text.ok) return text;
     if (text.value !== undefined) result.set(variable.name, text.value);
   }
-  // What the container says itself goes before what the cluster says of services.
+  // The container's own variables override those of services.
   for (const [name, text] of links) if (!result.has(name)) result.set(name, text);
   return { ok: true, env: [...result].map(([name, text]) => ({ name, value: text })), expand: (text) => expand(text, (name) => result.get(name)) };
 }
@@ -40,7 +40,7 @@ export function expand(text: string, value: (name: string) => string | undefined
   return text.replaceAll(/\$\$|\$\(([^)]*)\)/g, (whole, name: string | undefined) => (name === undefined ? '$' : (value(name) ?? whole)));
 }
 
-/** Objects that are not there and not optional were found missing before. */
+/** A missing object that is not optional was found before (`missingVariable`). */
 function* fromConfig({ container, pod, config }: EnvironmentSnapshot): Generator<readonly [string, string]> {
   const key = (name: string | undefined) => `${pod.metadata.namespace ?? ''}/${name ?? ''}`;
   for (const { prefix = '', configMapRef, secretRef } of container.envFrom ?? []) {
@@ -93,7 +93,7 @@ const isKubernetes = ({ metadata }: Service): boolean => metadata.namespace === 
 const kubernetesOnly = (services: readonly Service[]): (readonly [string, string])[] =>
   services.filter(isKubernetes).flatMap((service) => serviceVariables(service));
 
-/** What containers are told of a service: WEB_SERVICE_HOST, WEB_SERVICE_PORT, WEB_PORT_80_TCP_ADDR … */
+/** WEB_SERVICE_HOST, WEB_SERVICE_PORT, WEB_PORT_80_TCP_ADDR … */
 function serviceVariables({ metadata, spec }: Service): readonly (readonly [string, string])[] {
   const { clusterIP: ip = '', ports = [] } = spec ?? {};
   const [first] = ports;

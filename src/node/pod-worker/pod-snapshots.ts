@@ -1,6 +1,7 @@
 import type { Container, Pod } from '../../api/generated/types.ts';
 import type { Stored } from '../../api/stored.ts';
 import { type Change, keyOf } from '../../client/informers/cache.ts';
+import { RecentMap } from '../../client/recent-map.ts';
 import { hasEnded } from '../../storage/volumes/pods.ts';
 import type { Host } from '../host.ts';
 import { freeAddress } from '../network/addresses.ts';
@@ -28,6 +29,7 @@ export class PodSnapshots {
   readonly #pods = new Map<string, { readonly key: string; readonly node: string }>();
   /** uids that the runtime has, by key. */
   readonly #inRuntime = new Map<string, Set<string>>();
+  readonly #imageIds = new RecentMap<string, string>(1000);
   readonly #onChange: (uid: string) => void;
   #recovered = false;
 
@@ -122,7 +124,7 @@ export class PodSnapshots {
 
   snapshot(key: string): PodWorkerSnapshot | undefined {
     if (!this.#recovered || key === '') return undefined;
-    const { runtime, volumes, caches, sha256 } = this.#context;
+    const { runtime, volumes, caches } = this.#context;
     const pod = this.#podAt(key);
     const uid = pod?.metadata.uid ?? '';
     const strays = this.#straysOf(key, uid);
@@ -146,7 +148,7 @@ export class PodSnapshots {
       memory,
       health: (id) => this.#health(id),
       runtime: runtime.name,
-      imageId: (image) => imageIdOf(image, sha256),
+      imageId: (image) => this.#imageId(image),
       invalidAnnotations: () => (pod === undefined ? [] : (runtime.scripted?.problems(pod) ?? [])),
     };
   }
@@ -170,6 +172,14 @@ export class PodSnapshots {
 
   #health(id: string): ContainerHealth {
     return this.#context.runtime.scripted?.health(id) ?? this.#prober?.health(id) ?? { started: true, ready: true, failed: undefined };
+  }
+
+  #imageId(image: string): string {
+    const known = this.#imageIds.get(image);
+    if (known !== undefined) return known;
+    const id = imageIdOf(image, this.#context.sha256);
+    this.#imageIds.set(image, id);
+    return id;
   }
 
   /** Undefined: there is none, or it is on a node of another agent. */

@@ -2,7 +2,7 @@ import type { Pod } from '../../api/generated/types.ts';
 
 export interface DnsSettings {
   readonly clusterDomain: string;
-  /** Who answers for the cluster's names; undefined: nobody does. */
+  /** The DNS server of the cluster's names; undefined: there is none. */
   readonly nameServer: string | undefined;
 }
 

@@ -98,7 +98,7 @@ describe('a node refuses a pod', () => {
   });
 });
 
-test('resources that no node knows of are nobody’s business here', () => expect(reason(asking({ 'example.com/unknown': '7' }))).toBeUndefined());
+test('extended resources that the node does not have are ignored', () => expect(reason(asking({ 'example.com/unknown': '7' }))).toBeUndefined());
 
 test('without its object the node goes by what it knows of itself', () => {
   expect(rejection({ pod: asking({ cpu: '3' }), host, node: undefined, others: [] })?.reason).toBe('OutOfcpu');

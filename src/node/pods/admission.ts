@@ -1,4 +1,4 @@
-/** Whether a node takes a pod that it was given, by the checks and in the words of kubelets. */
+/** The kubelet's admission of pods, with its checks and messages (pkg/kubelet/lifecycle/predicate.go). */
 import type { ContainerPort, Node, Pod } from '../../api/generated/types.ts';
 import { podRequests } from '../../api/kinds/pod/qos.ts';
 import { addAmounts, amountsOf, type ResourceAmounts } from '../../api/kinds/pod/resource-amounts.ts';
@@ -12,15 +12,15 @@ import type { Failure } from './status/pod-status.ts';
 export interface AdmissionSnapshot {
   readonly pod: Pod;
   readonly host: Host;
-  /** Undefined: somebody deleted it. */
+  /** Undefined: the Node was deleted. */
   readonly node: Node | undefined;
-  /** Those that the node has taken and that have not ended. */
+  /** The node's admitted pods that have not ended. */
   readonly others: readonly Pod[];
 }
 
-/** Undefined: the pod is welcome. */
-export function rejection(sight: AdmissionSnapshot): Failure | undefined {
-  return wrongSystem(sight) ?? shortage(sight) ?? affinityMismatch(sight) ?? takenPort(sight) ?? untolerated(sight);
+/** Undefined: the pod is admitted. */
+export function rejection(snapshot: AdmissionSnapshot): Failure | undefined {
+  return wrongSystem(snapshot) ?? shortage(snapshot) ?? affinityMismatch(snapshot) ?? takenPort(snapshot) ?? untolerated(snapshot);
 }
 
 function wrongSystem({ pod, host }: AdmissionSnapshot): Failure | undefined {
@@ -35,7 +35,7 @@ function wrongSystem({ pod, host }: AdmissionSnapshot): Failure | undefined {
   return undefined;
 }
 
-/** What the node has too little of. */
+/** The resource that the node has too little of. */
 export function shortage({ pod, host, node, others }: AdmissionSnapshot): Failure | undefined {
   const capacity = amountsOf(node?.status.allocatable ?? host.capacity);
   const room = countOf(capacity, 'pods');
@@ -44,7 +44,7 @@ export function shortage({ pod, host, node, others }: AdmissionSnapshot): Failur
   const used: ResourceAmounts = new Map();
   for (const other of others) addAmounts(used, podRequests(other));
   for (const name of inOrder(requests.keys())) {
-    // What no node knows of is somebody else's business.
+    // The kubelet ignores extended resources that its node does not have.
     if (isExtendedResource(name) && !capacity.has(name)) continue;
     const amounts = { requested: countOf(requests, name), used: countOf(used, name), capacity: countOf(capacity, name) };
     if (amounts.requested > 0n && amounts.requested > amounts.capacity - amounts.used) return outOf(name, amounts);
@@ -76,8 +76,8 @@ function affinityMismatch({ pod, host, node }: AdmissionSnapshot): Failure | und
   const labels = node?.metadata.labels ?? host.labels;
   const required = pod.spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   const selected = Object.entries(pod.spec.nodeSelector ?? {}).every(([key, value]) => labels[key] === value);
-  const isWelcome = selected && (required === undefined || matchesNode(nodeTermsOf(required), { name: host.name, labels }));
-  return isWelcome ? undefined : predicate('NodeAffinity', "node(s) didn't match Pod's node affinity/selector");
+  const isMatch = selected && (required === undefined || matchesNode(nodeTermsOf(required), { name: host.name, labels }));
+  return isMatch ? undefined : predicate('NodeAffinity', "node(s) didn't match Pod's node affinity/selector");
 }
 
 function takenPort({ pod, others }: AdmissionSnapshot): Failure | undefined {

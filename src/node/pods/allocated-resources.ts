@@ -1,19 +1,19 @@
-/** What pods have of their node, which may be something else than what they ask for. */
+/** The resources that are allocated to pods, which may differ from those that their specs ask for. */
 import type { ContainerStatus, Pod, PodSpec, ResourceRequirements } from '../../api/generated/types.ts';
 import { sameMeaning } from '../../api/validation/semantic-equality.ts';
 import { without } from '../../api/validation/without.ts';
 import { resourcesOf } from './status/pod-status.ts';
 
-/** A pod that is not given what it asks for takes no more than it has: two that wait would keep each other from it. */
+/** A pod whose resize is pending counts with what it has: otherwise two pending resizes would block each other. */
 export const withAllocatedResources = <T extends Pod>(pod: T): T => (isResizePending(pod) ? { ...pod, spec: specBeforeResize(pod) ?? pod.spec } : pod);
 
-/** There was no room for what it asks for, and that was said. */
+/** The pod's status says that there is no capacity for what its spec asks for. */
 export const isResizePending = ({ metadata, status }: Pod): boolean =>
   (status.conditions ?? []).some(({ type, observedGeneration }) => type === 'PodResizePending' && observedGeneration === metadata.generation);
 
 const lists = ['initContainers', 'containers'] as const;
 
-/** The spec with the resources that the status tells of; undefined: they are those of the spec. */
+/** The spec with the resources of the status; undefined: they are the same. */
 export function specBeforeResize({ spec, status }: Pod): PodSpec | undefined {
   let isOther = false;
   const had: PodSpec = { ...spec };
@@ -35,14 +35,14 @@ export function specBeforeResize({ spec, status }: Pod): PodSpec | undefined {
 export const statusesOf = (statuses: readonly ContainerStatus[] = []): ReadonlyMap<string, ContainerStatus> =>
   new Map(statuses.map((each) => [each.name, each]));
 
-/** A pod that says something of itself as a whole has just that. */
+/** Pod-level resources. */
 function podLevelBefore({ resources }: PodSpec, before: ResourceRequirements | undefined): ResourceRequirements | undefined {
   if (resources === undefined || before === undefined) return undefined;
-  const said = without(resources, 'claims');
+  const requested = without(resources, 'claims');
   const had: ResourceRequirements = {};
   for (const list of ['limits', 'requests'] as const) {
-    const names = Object.keys(said[list] ?? {}).filter((name) => before[list]?.[name] !== undefined);
+    const names = Object.keys(requested[list] ?? {}).filter((name) => before[list]?.[name] !== undefined);
     if (names.length > 0) had[list] = Object.fromEntries(names.map((name) => [name, before[list]?.[name] ?? '']));
   }
-  return sameMeaning(had, said) ? undefined : had;
+  return sameMeaning(had, requested) ? undefined : had;
 }

@@ -1,6 +1,6 @@
 import type { ObjectReference, Pod } from '../../api/generated/types.ts';
 
-/** What events about one container are about. */
+/** The involved object of a container's events. */
 export function containerReference({ metadata, spec }: Pod, name: string): ObjectReference {
   const lists = ['initContainers', 'ephemeralContainers'] as const;
   const list = lists.find((each) => spec[each]?.some((container) => container.name === name) === true) ?? 'containers';

@@ -33,7 +33,7 @@ const nodeWith = (spec: Partial<PodSpec> = {}): ModelNode => {
   return node;
 };
 
-const told = (how: string) =>
+const resizeMessage = (how: string) =>
   `Pod resize ${how}: {"containers":[{"name":"app","resources":{"limits":{"cpu":"300m","memory":"128Mi"},"requests":{"cpu":"150m","memory":"64Mi"}}}],"generation":2}`;
 
 describe('a pod that is resized', () => {
@@ -47,12 +47,12 @@ describe('a pod that is resized', () => {
     expect(node.pod?.status).toMatchObject({ observedGeneration: 2, allocatedResources: large.requests, resources: large });
     expect(node.pod?.status.containerStatuses?.[0]).toEqual({ ...before, resources: large, allocatedResources: large.requests });
     expect(node.pod?.status.conditions?.some(({ type }) => type.startsWith('PodResize'))).toBe(false);
-    expect(node.said.slice(-2)).toEqual([`ResizeStarted: ${told('started')}`, `ResizeCompleted: ${told('completed')}`]);
+    expect(node.said.slice(-2)).toEqual([`ResizeStarted: ${resizeMessage('started')}`, `ResizeCompleted: ${resizeMessage('completed')}`]);
     node.settle();
     expect(node.done.filter((done) => done === 'resize app')).toHaveLength(1);
   });
 
-  test('is started anew if its policy says so, and only for what it says so of', () => {
+  test('is restarted if the resize policy of the changed resource says so', () => {
     const restarts = (resourceName: string) => [{ resourceName, restartPolicy: 'RestartContainer' }];
     for (const [resourceName, restartCount] of [
       ['cpu', 1],
@@ -67,7 +67,7 @@ describe('a pod that is resized', () => {
     }
   });
 
-  test('keeps what it has while there is no room, and says why, once', () => {
+  test('keeps its resources while there is no capacity, with one event', () => {
     const node = nodeWith();
     change(node, { containers: [app(large)] });
     const { pod: resized, ...snapshot } = node.snapshot();
@@ -77,13 +77,13 @@ describe('a pod that is resized', () => {
     const message = "Node didn't have enough resource: cpu, requested: 150, used: 100, capacity: 220";
     const { pod, pending, changed, events } = allocate({ ...room, others });
     expect([pod.spec.containers?.[0]?.resources, pending, changed]).toEqual([small, { reason: 'Deferred', message }, []]);
-    const summary = told('OutOfcpu').replace(/}$/, `,"error":${JSON.stringify(message)}}`);
+    const summary = resizeMessage('OutOfcpu').replace(/}$/, `,"error":${JSON.stringify(message)}}`);
     expect(events).toEqual([{ type: 'Warning', reason: 'ResizeDeferred', message: summary }]);
     const conditions = [{ type: 'PodResizePending', status: 'True', observedGeneration: 2, lastProbeTime: null, lastTransitionTime: null }];
     expect(allocate({ ...room, pod: { ...resized, status: { ...resized.status, conditions } }, others }).events).toEqual([]);
   });
 
-  test('gets what there is although another one waits for more than that, and only one of two does', () => {
+  test('gets the free capacity although another pod waits for more, and only one of two does', () => {
     const pending = { type: 'PodResizePending', status: 'True', observedGeneration: 2, lastProbeTime: null, lastTransitionTime: null };
     const asking = (uid: string): Stored<Pod> => ({
       ...podOf({ containers: [app(large)] }),
@@ -100,13 +100,13 @@ describe('a pod that is resized', () => {
       return isGiven;
     };
     expect([given(first, second), given(second, first)]).toEqual([true, false]);
-    // Now that it is known that the one gets nothing, the other is woken: what it asks for may be there.
+    // Once the one is known to get nothing, the other is decided again.
     const undecided = { ...first, status: { ...first.status, conditions: [] } };
-    expect(freedCapacity({ before: undecided, after: first })).toEqual(['room node-1']);
+    expect(freedCapacity({ before: undecided, after: first })).toEqual(['capacity node-1']);
     expect(freedCapacity({ before: first, after: first })).toEqual([]);
   });
 
-  test('as a whole is counted with what running it costs, and settles', () => {
+  test('at the pod level is counted with its overhead, and settles', () => {
     const node = nodeWith({ overhead: { cpu: '10m' }, resources: small });
     change(node, { resources: large });
     node.settle();
@@ -118,7 +118,7 @@ describe('a pod that is resized', () => {
 describe('an ephemeral container', () => {
   const ephemeral = (more: Partial<EphemeralContainer> = {}): EphemeralContainer => ({ name: 'debugger', image: 'busybox', resources: {}, ...more });
 
-  test('runs beside the others, counts for nothing, and is not started again', () => {
+  test('runs beside the others, does not count for the phase, and is not restarted', () => {
     const node = nodeWith({ restartPolicy: 'Always' });
     change(node, { ephemeralContainers: [ephemeral()] });
     node.settle();
@@ -137,7 +137,7 @@ describe('an ephemeral container', () => {
     expect(ending.pod?.status).toMatchObject({ phase: 'Running', ephemeralContainerStatuses: [{ state: { terminated: { exitCode: 3 } } }] });
   });
 
-  test('waits for the container whose processes it is to see', () => {
+  test('waits for its target container', () => {
     const init: Container = { name: 'init', image: 'x', resources: {} };
     const node = nodeWith({ initContainers: [init], ephemeralContainers: [ephemeral({ targetContainerName: 'app' })] });
     expect(node.pod?.status.ephemeralContainerStatuses?.[0]?.state).toEqual({

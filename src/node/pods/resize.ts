@@ -1,4 +1,4 @@
-/** What a pod has been given, when it asks for something else than before: in the words of kubelets. */
+/** In-place resize of a pod, with the kubelet's messages (pkg/kubelet/allocation). */
 import type { Container, Pod, PodSpec, ResourceRequirements } from '../../api/generated/types.ts';
 import { sameMeaning } from '../../api/validation/semantic-equality.ts';
 import { type AdmissionSnapshot, shortage } from './admission.ts';
@@ -6,27 +6,27 @@ import { isResizePending, statusesOf, specBeforeResize } from './allocated-resou
 import type { Failure } from './status/pod-status.ts';
 
 export interface Allocation<T extends Pod = Pod> {
-  /** The pod with what it has: what it asks for, or as long as there is no room for that, what it had. */
+  /** The pod with its allocated resources: those of its spec, or while there is no capacity for them, those that it had. */
   readonly pod: T;
-  /** Those whose resources are changed now, and run. */
+  /** Running containers whose resources change now. */
   readonly changed: readonly Resized[];
-  /** It gets something else than before. */
+  /** The pod gets other resources than before. */
   readonly isGiven: boolean;
-  /** Why it does not get what it asks for. */
+  /** Why the resize is pending. */
   readonly pending?: Failure;
-  /** To be said, now that something has changed. */
+  /** To be recorded. */
   readonly events: readonly (Failure & { readonly type: 'Normal' | 'Warning' })[];
 }
 
 export interface Resized {
   readonly container: Container;
-  /** It has to be started anew for that. */
+  /** The container has to be restarted for that. */
   readonly restarts: boolean;
 }
 
 /**
- * What the status says of running containers is what they have; the spec, what they are to have. If the node has room for the difference they get it at
- * once; if not, they keep what they have, and are looked at again whenever a pod of the node changes.
+ * The status has the resources of running containers; the spec, those that they should have. With enough capacity on the node they get them at once.
+ * Otherwise the resize is deferred, and decided again whenever a pod of the node changes.
  */
 export function allocate<T extends Pod>(
   snapshot: Omit<AdmissionSnapshot, 'others' | 'pod'> & { readonly pod: T; readonly others: () => readonly Pod[] },
@@ -47,7 +47,7 @@ export function allocate<T extends Pod>(
   }
   const changed = changedContainers(pod, had);
   const events = ['started', 'completed'].map(
-    (how) => ({ type: 'Normal', reason: how === 'started' ? 'ResizeStarted' : 'ResizeCompleted', message: told(pod, how) }) as const,
+    (how) => ({ type: 'Normal', reason: how === 'started' ? 'ResizeStarted' : 'ResizeCompleted', message: resizeMessage(pod, how) }) as const,
   );
   return { pod, changed, isGiven: true, events };
 }
@@ -77,10 +77,10 @@ function mustRestart({ resources, resizePolicy = [] }: Container, before: Resour
 const pick = (amounts: Readonly<Record<string, string>> = {}, name: string): Readonly<Record<string, string>> =>
   amounts[name] === undefined ? {} : { [name]: amounts[name] };
 
-const pendingMessage = (pod: Pod, { reason, message }: Failure): Failure => ({ reason: 'ResizeDeferred', message: told(pod, reason, message) });
+const pendingMessage = (pod: Pod, { reason, message }: Failure): Failure => ({ reason: 'ResizeDeferred', message: resizeMessage(pod, reason, message) });
 
 /** 'Pod resize started: {"containers":[…],"generation":2}' */
-function told({ metadata, spec }: Pod, how: string, error = ''): string {
+function resizeMessage({ metadata, spec }: Pod, how: string, error = ''): string {
   const summary = (containers: readonly Container[] | null | undefined) =>
     (containers ?? []).map(({ name, resources }) => ({ name, resources: ordered(resources) }));
   const [init, regular] = [summary(spec.initContainers), summary(spec.containers)];

@@ -1,21 +1,21 @@
-/** What a container runtime knows of a pod: all that its status is made of besides its spec. Times are milliseconds since 1970. */
+/** What a pod's status is made of, besides its spec. Times are milliseconds since 1970. */
 export interface RuntimeState {
-  /** There is a place with a network in which containers can be started. */
+  /** The pod has its sandbox. */
   readonly sandbox: boolean;
-  /** Empty: it has none yet, or uses the node's. */
+  /** Empty: there are none yet, or the pod uses the node's. */
   readonly ips: readonly string[];
-  /** By the container's name; those of which something is known. */
+  /** By the container's name. */
   readonly containers: ReadonlyMap<string, ContainerRecord>;
 }
 
 export interface ContainerRecord {
-  /** The last time that it ran; undefined: it never did. */
+  /** The latest run; undefined: the container never ran. */
   readonly run: Run | undefined;
-  /** How the time before that ended. */
+  /** The end of the run before. */
   readonly previous: Exit | undefined;
   readonly restarts: number;
   readonly imageId: string;
-  /** It runs, and has done what it does before it counts as started. */
+  /** It runs, and its startup probe has succeeded. */
   readonly started: boolean;
   readonly ready: boolean;
   /** Why it does not run although it should. */
@@ -31,9 +31,9 @@ export interface Exit {
   readonly startedAt: number;
   readonly finishedAt: number;
   readonly exitCode: number;
-  /** 'OOMKilled'; absent: as the exit code says, 'Completed' or 'Error'. */
+  /** Absent: 'Completed' or 'Error', by the exit code. */
   readonly reason?: string;
-  /** What it left behind for people. */
+  /** The termination message. */
   readonly message?: string;
 }
 
@@ -43,8 +43,6 @@ export interface Waiting {
 }
 
 export const nothingRuns: RuntimeState = { sandbox: false, ips: [], containers: new Map() };
-
-export const isRunning = (record: ContainerRecord | undefined): boolean => record?.run?.state === 'running';
 
 export function hasExited(record: ContainerRecord | undefined): record is ContainerRecord & { readonly run: Exit } {
   return record?.run?.state === 'exited';

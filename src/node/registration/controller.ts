@@ -29,11 +29,11 @@ export interface RegistrationOptions {
   /** Called once for each node. */
   readonly onRegistered: (node: string) => void;
   readonly onReady: (node: string) => void;
-  /** The node's status was sent: whatever it says holds. */
+  /** The node's status was sent. */
   readonly onReported: (node: string) => void;
 }
 
-/** Registers nodes and keeps their statuses true. Keys are names of nodes. */
+/** Registers nodes and updates their statuses. Keys are names of nodes. */
 export function registration(options: RegistrationOptions): Controller<string, NodeRegistrationSnapshot, NodeAction> {
   const { hosts, informers } = options;
   const updater = new NodeStatusUpdater(options);
@@ -55,13 +55,12 @@ export function registration(options: RegistrationOptions): Controller<string, N
 
 const noObject = { metadata: {} };
 
-/** Nodes that exist nowhere yet have to be looked at as well. */
+/** Nodes that do not exist yet, too. */
 function addAll(names: Iterable<string>, add: (name: string) => void): () => void {
   for (const name of names) add(name);
   return () => undefined;
 }
 
-/** What an agent remembers of itself while it runs. */
 interface UpdaterState {
   registered: boolean;
   unschedulableRecorded: boolean;
@@ -126,7 +125,7 @@ class NodeStatusUpdater {
     const { inUse, volumesInUse } = this.#options;
     const { name = '' } = object.metadata;
     const reported = object.status.volumesInUse ?? [];
-    // Since this was decided a pod may have mounted one that is not listed.
+    // Since the decision, a pod may have mounted a volume that is not listed.
     if ([...volumesInUse(name)].some((volume) => !reported.includes(volume))) return 'conflict';
     const known = this.#options.informers.cache(nodeKind).getKey(name)?.status.volumesInUse ?? [];
     inUse.withdraw(
@@ -139,7 +138,7 @@ class NodeStatusUpdater {
     return outcomeOf(result);
   }
 
-  /** The next one, if nothing happens, comes in about five minutes: not at the same moment as those of all other nodes. */
+  /** Without changes, the next status is sent in about five minutes, spread over the nodes. */
   #reported({ metadata: { name = '' }, status }: Node): void {
     const { clock, random } = this.#options.world;
     const state = this.#state(name);
@@ -166,8 +165,8 @@ class NodeStatusUpdater {
 const reportEveryMs = 300_000;
 
 /**
- * What the agent has to say, and nothing else: whoever sends a whole node sends its taints as well, and if somebody changes those meanwhile,
- * a node that meant nothing by it is refused for changing taints. That it was read before others wrote is still a conflict.
+ * Only the agent's own fields. An update of the whole Node would send its taints as well: if another client changes those meanwhile, the
+ * NodeRestriction admission plugin refuses it. An outdated resourceVersion is still a conflict.
  */
 function registrationPatch({ metadata: { resourceVersion, labels, annotations }, spec: { podCIDR, podCIDRs } }: Node): object {
   return { metadata: { resourceVersion, labels, annotations: { [driverIds]: null, ...annotations } }, spec: { podCIDR, podCIDRs } };

@@ -112,7 +112,7 @@ describe('a node', () => {
     const labels = { ...before.metadata.labels, disk: 'ssd', 'topology.kubernetes.io/zone': 'moved' };
     const server = new SmallServer({ node: { ...before, metadata: { ...before.metadata, labels } } }).settle();
     expect(server.sight.node?.metadata.labels).toEqual({ ...host.labels, disk: 'ssd' });
-    // Nobody has to be told about a node that is known.
+    // A known node needs no events about its resources.
     expect(server.told).toEqual(['Starting']);
   });
 

@@ -10,23 +10,22 @@ export interface NodeRegistrationSnapshot {
   readonly csiNode: CSINode | undefined;
   /** Since this agent started. */
   readonly registered: boolean;
-  /** Volumes that pods of the node have mounted or wait for, as node statuses call them. */
+  /** As node statuses name them. */
   readonly volumesInUse: readonly string[];
-  /** When its status is to be sent although nothing changed; milliseconds since 1970. */
+  /** When the status is sent although nothing changed; milliseconds since 1970. */
   readonly reportDue: number;
-  /** Whether pods were last told to stay away. */
+  /** The last event about it was NodeNotSchedulable. */
   readonly unschedulableRecorded: boolean;
 }
 
 /**
- * An agent registers its node once, when it starts: then labels and annotations that it stands for are set again. Whoever
- * changes them later, or deletes the node, is left alone, as by a kubelet.
- * Each object is written at most once in a pass: what follows from the write is decided when it is known.
+ * An agent registers its node once, when it starts, and sets its labels and annotations again. Later changes by other clients, and the
+ * deletion of the Node, stand, as with a kubelet. Each object is written at most once in a pass: the next pass decides on the result.
  */
 export function decideNode(sight: NodeRegistrationSnapshot, now: number): NodeDecision {
   const { host, node, registered } = sight;
   if (node === undefined) {
-    if (registered) return { actions: [], reasons: [{ code: 'NodeDeleted', text: 'somebody deleted the node: it comes back when its agent starts anew' }] };
+    if (registered) return { actions: [], reasons: [{ code: 'NodeDeleted', text: 'the Node was deleted: it is registered again when its agent restarts' }] };
     return { actions: [{ do: 'create-node', object: newNode(host, now) }], reasons: [{ code: 'NodeMissing', text: 'the node is not registered yet' }] };
   }
   const next = registered ? node : reregistered(host, node);
@@ -37,7 +36,7 @@ export function decideNode(sight: NodeRegistrationSnapshot, now: number): NodeDe
   return updateNode({ ...sight, node }, { start, now });
 }
 
-/** What a kubelet says when it starts. About its resources it speaks when the node is new. */
+/** A kubelet's events when it starts; those about its resources only when the Node is new. */
 function startEvents(node: Node): RecordNodeEvent[] {
   const says = (reason: string, message: string): RecordNodeEvent => ({ do: 'record-event', about: node, reason, message });
   const starting = says('Starting', 'Starting kubelet.');

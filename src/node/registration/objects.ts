@@ -1,4 +1,4 @@
-/** What an agent writes about its node when it starts: the Node, and the CSINode that belongs to it. */
+/** The Node and CSINode that an agent writes when it starts. */
 import type { CSINode, Node, OwnerReference } from '../../api/generated/types.ts';
 import { semanticallyEqual } from '../../api/validation/equality.ts';
 import { migratedPlugins } from '../../api/volumes/csi-migration.ts';
@@ -10,9 +10,8 @@ export const driverIds = 'csi.volume.kubernetes.io/nodeid';
 const migrated = 'storage.alpha.kubernetes.io/migrated-plugins';
 
 /**
- * Not ready yet: it says so once its CSINode is there. Until then no pod may come, or there would be more than its drivers can attach, as
- * nobody knows yet how many that is. An API server of Kubernetes adds this taint by itself (v1.36.4, TaintNodesByCondition); either way the
- * node controller takes it away.
+ * Not ready until its CSINode exists: before that, the scheduler does not know how many volumes its drivers can attach. Kubernetes' API server
+ * adds this taint itself (v1.36.4, TaintNodesByCondition); either way the node lifecycle controller removes it.
  */
 export function newNode(host: Host, now: number): Node {
   const { name, labels, podCidr } = host;
@@ -25,7 +24,7 @@ export function newNode(host: Host, now: number): Node {
   };
 }
 
-/** The node as it is after an agent has started on it once more; the same object if nothing differs. What others added stays. */
+/** The Node after its agent restarted; the same object if nothing differs. What other clients added stays. */
 export function reregistered(host: Host, node: Node): Node {
   const { metadata, spec } = node;
   const { [driverIds]: _, ...others } = metadata.annotations ?? {};
@@ -57,7 +56,7 @@ export function currentCsiNode(host: Host, node: Node, csiNode: CSINode): CSINod
   return semanticallyEqual(next, csiNode) ? csiNode : next;
 }
 
-/** Whether it belongs to this very node, not to one of the same name that was there before. */
+/** Whether it belongs to this very Node, not to an earlier one of the same name. */
 export const isOwnedBy = ({ metadata }: CSINode, node: Node): boolean =>
   metadata.ownerReferences?.some(({ kind, uid }) => kind === 'Node' && uid === node.metadata.uid) ?? false;
 

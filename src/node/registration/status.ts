@@ -1,4 +1,4 @@
-/** What a node says of itself, as a kubelet words it. */
+/** The Node's status, in the kubelet's words. */
 import type { NodeCondition, NodeStatus } from '../../api/generated/types.ts';
 import { timestamp } from '../../api/kinds/timestamps.ts';
 import { semanticallyEqual } from '../../api/validation/equality.ts';
@@ -6,16 +6,16 @@ import type { Host } from '../host.ts';
 
 export interface NodeState {
   readonly host: Host;
-  /** What it said before. */
+  /** The last status. */
   readonly old: NodeStatus | undefined;
-  /** As node statuses call them. */
+  /** As node statuses name them. */
   readonly volumesInUse: readonly string[];
   readonly ready: boolean;
 }
 
 /** `now`: milliseconds since 1970. */
 export function nodeStatus({ host, old, volumesInUse, ready }: NodeState, now: number): NodeStatus {
-  // Resources that others advertise on the node stay.
+  // Extended resources that other clients advertise stay.
   const capacity = { ...old?.capacity, ...host.capacity };
   const { volumesInUse: _, ...kept } = old ?? {};
   return {
@@ -35,7 +35,7 @@ export function nodeStatus({ host, old, volumesInUse, ready }: NodeState, now: n
   };
 }
 
-/** What it can do with pods that run, by the names of Kubernetes' features, in alphabetical order. */
+/** Kubernetes' feature names, in alphabetical order. */
 const declaredFeatures = ['InPlacePodLevelResourcesVerticalScaling', 'InPlacePodVerticalScalingInitContainers'] as const;
 
 type ConditionDraft = Pick<NodeCondition, 'type' | 'status' | 'reason' | 'message'>;
@@ -48,7 +48,7 @@ const noPressure: readonly ConditionDraft[] = [
 const isReady: ConditionDraft = { type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' };
 const isNotReady: ConditionDraft = { type: 'Ready', status: 'False', reason: 'KubeletNotReady', message: 'CSINode is not yet initialized' };
 
-/** Readiness comes last, as old clients expect it. Conditions that others set stay in their places. */
+/** Ready comes last, as old clients expect it. Conditions of other clients stay in place. */
 function conditionsOf(old: readonly NodeCondition[], ready: boolean, now: number): NodeCondition[] {
   const said = [...noPressure, ready ? isReady : isNotReady];
   const time = timestamp(now);
@@ -61,7 +61,7 @@ function conditionsOf(old: readonly NodeCondition[], ready: boolean, now: number
   return [...others, ...next];
 }
 
-/** Whether the two say the same; when it was said does not matter. */
+/** Equal but for the heartbeat times. */
 export function saysTheSame(a: NodeStatus, b: NodeStatus): boolean {
   const timeless = ({ conditions = [], ...status }: NodeStatus) => ({
     ...status,

@@ -2,7 +2,7 @@
 export interface LogLine {
   readonly time: string;
   readonly stream: string;
-  /** False: the line goes on with the next one of its stream. */
+  /** False: the next entry of the stream continues the line. */
   readonly ends: boolean;
   readonly text: Buffer;
 }
@@ -25,11 +25,11 @@ export interface LineOptions {
   readonly stream: 'All' | 'Stdout' | 'Stderr';
 }
 
-/** Makes of lines what people read, until there is enough of it. */
+/** Formats log lines for `kubectl logs`, up to a limit. */
 export class LogPrinter {
   readonly #options: LineOptions;
   #left: number;
-  /** Whether the next part of a stream goes on with a line. */
+  /** Whether the next part of a stream continues a line. */
   readonly #midLine = new Set<string>();
 
   constructor(options: LineOptions) {
@@ -37,7 +37,7 @@ export class LogPrinter {
     this.#left = options.limitBytes ?? Number.POSITIVE_INFINITY;
   }
 
-  /** So much was asked for, and given. */
+  /** The limit is reached. */
   get isFull(): boolean {
     return this.#left <= 0;
   }

@@ -7,7 +7,7 @@ import { type LineOptions, LogPrinter } from './log-lines.ts';
 export interface LogSource {
   /** The file that grows. */
   readonly file: string;
-  /** Nothing more comes. */
+  /** The container has ended. */
   readonly hasEnded: () => boolean;
   /** Calls back when that may have changed. */
   readonly onChange: (listener: () => void) => () => void;
@@ -19,10 +19,10 @@ export interface ReadOptions extends LineOptions {
 }
 
 const blockBytes = 64 * 1024;
-/** A part of a line is no longer than 16 KiB; whatever is, is no log of ours. */
+/** The shim splits lines at 16 KiB: a longer one is not from its log. */
 const longestLine = 1024 * 1024;
 
-/** What people are shown of a log, from its current file, and with `follow` from those that come after it. */
+/** The log as `kubectl logs` shows it: of the current file, and with `follow` of its successors. */
 export const readLog = (source: LogSource, options: ReadOptions): Readable => Readable.from(pieces(source, options), { objectMode: false });
 
 async function* pieces(source: LogSource, options: ReadOptions): AsyncGenerator<Buffer> {
@@ -34,7 +34,7 @@ async function* pieces(source: LogSource, options: ReadOptions): AsyncGenerator<
     let offset = await startOf(file, options.tailLines);
     let unread: Buffer = Buffer.alloc(0);
     for (;;) {
-      // Asked before reading: what is written until then is read now.
+      // Checked before reading: everything that was written before the end is read now.
       const isLast = !options.follow || source.hasEnded();
       const block = Buffer.allocUnsafe(blockBytes);
       const { bytesRead } = await file.read(block, 0, blockBytes, offset);
@@ -73,7 +73,7 @@ function printLines(bytes: Buffer, printer: LogPrinter): { readonly printed: Buf
   return { printed: Buffer.concat(printed), rest: bytes.subarray(from) };
 }
 
-/** Where the last so many lines begin. */
+/** Where the last lines begin. */
 async function startOf(file: FileHandle, lines: number | undefined): Promise<number> {
   if (lines === undefined) return 0;
   const { size } = await file.stat();
@@ -88,7 +88,7 @@ async function startOf(file: FileHandle, lines: number | undefined): Promise<num
   return 0;
 }
 
-/** The file of that name, if it is another one by now: the log was full. */
+/** The file of that name, if the log was rotated. */
 async function successor(name: string, file: FileHandle): Promise<FileHandle | undefined> {
   const next = await open(name, 'r').catch(() => undefined);
   if (next === undefined) return undefined;
@@ -98,7 +98,7 @@ async function successor(name: string, file: FileHandle): Promise<FileHandle | u
   return undefined;
 }
 
-/** Waits for what may have changed a log: its directory, or the container's end. */
+/** Waits until the log may have changed: its directory, or the container's end. */
 class Changes {
   readonly #watcher: FSWatcher | undefined;
   readonly #cancel: () => void;
@@ -106,14 +106,14 @@ class Changes {
   #wake: () => void = () => undefined;
 
   constructor({ file, onChange }: LogSource) {
-    const note = (): void => {
+    const changed = (): void => {
       this.#changed = true;
       this.#wake();
     };
-    this.#cancel = onChange(note);
+    this.#cancel = onChange(changed);
     try {
-      this.#watcher = watch(path.dirname(file), note);
-      this.#watcher.on('error', note);
+      this.#watcher = watch(path.dirname(file), changed);
+      this.#watcher.on('error', changed);
     } catch {
       this.#watcher = undefined;
     }

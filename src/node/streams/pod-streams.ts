@@ -1,11 +1,11 @@
-/** What a node offers of its pods, from what a runtime has: logs, programs in containers, connections. */
+/** Logs, exec, attach and port forwarding of a node's pods, from its runtime. */
 import { type Duplex, Readable } from 'node:stream';
 import type { ContainerStatus, Pod } from '../../api/generated/types.ts';
 import type { LogOptions, NodeProxyResponse, NodeProxyRequest, PodStreams, PortForwarder, StreamResult } from '../../streams/contract.ts';
 import type { AttachOptions, ContainerRun, ExecOptions, RuntimeFailure, Runtime, Session } from '../runtime.ts';
 import { readLog } from './logs.ts';
 
-/** What a node tells by the paths of kubelets; undefined: there is no such page. */
+/** The pages of the kubelet API; undefined: there is no such page. */
 interface PageSource {
   page(path: string, query: URLSearchParams): Promise<{ readonly contentType: string; readonly body: string } | undefined>;
 }
@@ -50,7 +50,7 @@ export class RuntimeStreams implements PodStreams {
     if (run?.state.type !== 'running') return notThere(container, pod);
     const opened = await this.#runtime.attach(run.id, options);
     if (!opened.ok) return failed(opened.error);
-    // Whoever attached asked for its streams: how it ended is in the pod's status, and kubelets do not tell it here.
+    // The kubelet does not report the exit code to an attached client: it is in the pod's status.
     return { ok: true, value: { ...opened.value, done: opened.value.done.then(() => 0) } };
   }
 
@@ -70,25 +70,25 @@ export class RuntimeStreams implements PodStreams {
     return this.#runtime.pod(metadata.uid ?? '')?.runs.find((run) => run.id === id);
   }
 
-  /** The run whose log is meant, or in a kubelet's words why there is none. */
+  /** The run whose log is requested, or why there is none, in the kubelet's words. */
   #loggedRun({ metadata, status }: Pod, container: string, previous: boolean): ContainerRun | string {
     const runs = this.#runtime.pod(metadata.uid ?? '')?.runs.filter(({ name }) => name === container) ?? [];
     const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = status;
-    const said = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses].find(({ name }) => name === container);
+    const reported = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses].find(({ name }) => name === container);
     const [latest, before] = [runs.at(-1), runs.at(-2)];
-    // Of one that waits for its next run, the latest is the previous one.
-    const isBetween = latest?.state.type === 'exited' && said?.state.waiting !== undefined;
+    // While a container waits for its restart, its latest run is the previous one.
+    const isBetween = latest?.state.type === 'exited' && reported?.state.waiting !== undefined;
     const meant = previous ? (isBetween ? latest : before) : latest;
     if (meant !== undefined) return meant;
     const who = `container ${JSON.stringify(container)} in pod ${JSON.stringify(metadata.name ?? '')}`;
-    return previous ? `previous terminated ${who} not found` : `${who} is waiting to start${waitingFor(said)}`;
+    return previous ? `previous terminated ${who} not found` : `${who} is waiting to start${waitingFor(reported)}`;
   }
 }
 
-const waitingFor = (said: ContainerStatus | undefined): string =>
-  said?.state.waiting?.reason === undefined ? ' - no logs yet' : `: ${said.state.waiting.reason}`;
+const waitingFor = (reported: ContainerStatus | undefined): string =>
+  reported?.state.waiting?.reason === undefined ? ' - no logs yet' : `: ${reported.state.waiting.reason}`;
 
-/** As a kubelet names it: of its pods, those that run. */
+/** In the kubelet's words. */
 const notThere = (container: string, { metadata: { name = '', namespace = '' } }: Pod): StreamResult<never> => ({
   ok: false,
   code: 500,

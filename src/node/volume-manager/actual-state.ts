@@ -1,16 +1,16 @@
 import type { MountedVolume } from '../contract.ts';
 import type { PublishedRecord, StagedRecord } from './journal.ts';
 
-/** What is mounted, as far as this process knows. What an earlier one wrote down is uncertain until it was looked at. */
+/** The actual state of the node's volumes: what this process has mounted, and what the journal of an earlier one says may be mounted. */
 export class ActualState {
   readonly #published = new Map<string, ActualVolume>();
   readonly #byPod = new Map<string, Map<string, ActualVolume>>();
   readonly #staged = new Map<string, { readonly record: StagedRecord; certain: boolean; refusesToGrow: boolean }>();
 
-  /** Those that had to be attached, by key: most have not. */
+  /** Attachable volumes, by key. */
   readonly #attached = new Map<string, PublishedRecord | StagedRecord>();
 
-  /** It may be mounted from now on. */
+  /** The volume may be mounted from now on. */
   expect(record: PublishedRecord): void {
     if (this.#published.has(record.key)) return;
     const volume: ActualVolume = { record, mounted: undefined, again: undefined, stale: false, group: undefined };
@@ -65,7 +65,7 @@ export class ActualState {
     return this.#staged.get(path)?.certain ?? false;
   }
 
-  /** It does not grow as long as it is mounted. */
+  /** The driver cannot expand the volume while it is mounted. */
   refuseGrowth(path: string): void {
     const staged = this.#staged.get(path);
     if (staged !== undefined) staged.refusesToGrow = true;
@@ -75,7 +75,7 @@ export class ActualState {
     return this.#staged.get(path)?.refusesToGrow ?? false;
   }
 
-  /** If no pod has published it, or may have. */
+  /** Undefined: a pod has it published, or may have. */
   unusedStaging(path: string): StagedRecord | undefined {
     for (const { record } of this.#published.values()) if (record.stagingPath === path) return undefined;
     return this.#staged.get(path)?.record;
@@ -86,14 +86,14 @@ export class ActualState {
     this.#attached.delete(path);
   }
 
-  /** Those that no pod has published, or may have. */
+  /** Staged volumes that are published for no pod. */
   unusedStagings(): readonly StagedRecord[] {
     if (this.#staged.size === 0) return [];
     const used = new Set([...this.#published.values()].map(({ record }) => record.stagingPath));
     return [...this.#staged.values()].flatMap(({ record }) => (used.has(record.key) ? [] : [record]));
   }
 
-  /** As node statuses call them. */
+  /** As node statuses name them. */
   attachedVolumes(): ReadonlySet<string> {
     return new Set(Array.from(this.#attached.values(), (record) => record.attached ?? ''));
   }
@@ -101,7 +101,7 @@ export class ActualState {
 
 export interface ActualVolume {
   readonly record: PublishedRecord;
-  /** Undefined: it may be mounted, or half so. */
+  /** Undefined: it may be mounted, completely or in part. */
   mounted: MountedVolume | undefined;
   /** When it has to be published again; milliseconds since 1970. */
   again: number | undefined;

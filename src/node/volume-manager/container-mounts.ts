@@ -13,17 +13,17 @@ export interface ContainerMountsRequest {
   readonly expand: (subPathExpr: string) => string;
 }
 
-/** What a container sees of its pod's volumes. */
-export async function containerMounts(wish: ContainerMountsRequest): Promise<ContainerMounts> {
-  const { container, volumes } = wish;
+/** The mounts and devices of a container, from its pod's volumes. */
+export async function containerMounts(request: ContainerMountsRequest): Promise<ContainerMounts> {
+  const { container, volumes } = request;
   if (!volumes.ready) return { ok: false, error: `volumes are not mounted: ${volumes.waiting.join(', ')}` };
   const mounts: ContainerMount[] = [];
   for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
     const volume = volumes.mounts.get(mount.name);
     if (volume === undefined) return { ok: false, error: missing(mount.name, 'mount', container.name) };
-    const place = await resolvePath(wish, { mount, volume, index });
-    if (!place.ok) return place;
-    mounts.push(mountOf(mount, volume, place.hostPath));
+    const path = await resolvePath(request, { mount, volume, index });
+    if (!path.ok) return path;
+    mounts.push(mountOf(mount, volume, path.hostPath));
   }
   const devices: ContainerDevice[] = [];
   for (const { name, devicePath } of container.volumeDevices ?? []) {
@@ -64,7 +64,7 @@ interface Part {
   readonly index: number;
 }
 
-/** All of the volume, or the part that the container asks for. */
+/** The volume, or its sub-path that the container asks for. */
 async function resolvePath({ host, root, pod, container, expand }: ContainerMountsRequest, { mount, volume, index }: Part): Promise<ResolvedPath> {
   const { subPath: plain = '', subPathExpr = '', name } = mount;
   const { hostPath } = volume;
@@ -79,7 +79,7 @@ async function resolvePath({ host, root, pod, container, expand }: ContainerMoun
     const target = await bindSubPath(host, { root, uid, volume: name, container: container.name, index, hostPath, subPath });
     return { ok: true, hostPath: target };
   } catch {
-    // Kubelets say no more: what is in the volume is not for everybody who reads events.
+    // The kubelet says no more: events must not reveal what is in the volume.
     return fails(`failed to prepare subPath for volumeMount ${JSON.stringify(name)} of container ${JSON.stringify(container.name)}`);
   }
 }

@@ -13,7 +13,8 @@ import { type VolumeUse, usedVolumes } from '../volumes/used-volumes.ts';
 import { notWaiting } from '../volumes/mount-events.ts';
 import type { ActualState } from './actual-state.ts';
 import type { UnwantedRecord, PodVolumesSnapshot, VolumeEntry } from './reconcile.ts';
-import { type NodeExpansion, nodeExpansionOf } from './node-expansion.ts';
+import type { NodeExpansion } from './actions.ts';
+import { nodeExpansionOf } from './node-expansion.ts';
 import { expansionKey, lockOfVolume, type Operations } from './operations.ts';
 import { type PodVolume, podVolume } from './pod-volume.ts';
 
@@ -29,7 +30,7 @@ export interface DesiredStateOptions {
   readonly sha256: (text: string) => string;
 }
 
-/** What the diff sees of a pod, put together from the caches and from what is mounted. */
+/** The desired state of the node's volumes, from the caches, and with it the snapshots that the reconciler compares with the actual state. */
 export class DesiredState {
   readonly #options: DesiredStateOptions;
   readonly #byUid: Index<Pod>;
@@ -40,7 +41,6 @@ export class DesiredState {
     this.#byUid = pods.addIndex(uidOf);
   }
 
-  /** The pods of this node. */
   pods(): readonly Stored<Pod>[] {
     return this.#options.caches.podsOn(this.#options.host.name);
   }
@@ -54,7 +54,7 @@ export class DesiredState {
     return this.#options.caches.podsUsing(claim, this.#options.host.name);
   }
 
-  /** Undefined: nothing may be done for now. */
+  /** Undefined: nothing may be mounted or unmounted now. */
   podSnapshot(uid: string, hasDirectory: boolean): PodVolumesSnapshot | undefined {
     const { podActivity, actual, operations } = this.#options;
     const pod = this.#find(uid);
@@ -68,7 +68,7 @@ export class DesiredState {
     return { type: 'wanted', pod, volumes: this.#volumesOf(pod), memory: notWaiting };
   }
 
-  /** What is mounted for the whole node, and wanted by no pod of it. */
+  /** Volumes that are staged, and wanted by no pod. */
   orphanedSnapshot(): PodVolumesSnapshot {
     const { actual, operations } = this.#options;
     const unused = actual.unusedStagings();
@@ -132,7 +132,7 @@ export class DesiredState {
     return volume.attached === undefined ? volume : { ...volume, onNode: { ...volume.onNode, publishContext: contextOf(volume.attached, snapshot) } };
   }
 
-  /** As the node sees it, but that what is mounted is known, and not guessed from what pods say. */
+  /** With the actual state: which pods have a claim's volume mounted. */
   #volumeSnapshot(pod: Stored<Pod>): VolumeSnapshot {
     const { caches, host, actual } = this.#options;
     const { uid } = pod.metadata;
@@ -148,7 +148,7 @@ export class DesiredState {
   }
 }
 
-/** What attaching it told. */
+/** The attachment's metadata: CSI's publish context. */
 const contextOf = (source: CsiSource, snapshot: VolumeSnapshot): Readonly<Record<string, string>> =>
   snapshot.attachment(source).object?.status.attachmentMetadata ?? {};
 

@@ -1,7 +1,7 @@
 import type { AppendFile, Disk } from '../../world/disk.ts';
 import type { Log } from '../../world/world.ts';
 
-/** Something that may be mounted: written down before it is, and struck off after it is no more. */
+/** Something that may be mounted: recorded before it is mounted, and removed after it is unmounted. */
 export type MountRecord = PublishedRecord | StagedRecord;
 
 export interface PublishedRecord {
@@ -13,13 +13,13 @@ export interface PublishedRecord {
   readonly pod: string;
   readonly podVolume: string;
   readonly driver: string;
-  /** As its driver knows it. */
+  /** The driver's name for it. */
   readonly name: string;
   readonly uniqueName: string;
   readonly target: string;
   readonly stagingPath: string | undefined;
   readonly claim: string | undefined;
-  /** As node statuses call it, if it had to be attached. */
+  /** As node statuses name it; undefined: it needs no attachment. */
   readonly attached: string | undefined;
 }
 
@@ -48,8 +48,8 @@ interface Line {
 }
 
 /**
- * What may be mounted, on disk: a line for each change, synced before `put` resolves. Those that come together are synced together. A line
- * that cannot be read was being written when the machine stopped: it tells of nothing that was done, since `put` had not resolved.
+ * A write-ahead journal of what may be mounted: a line for each change, synced before `put` resolves. Concurrent changes share one sync. A line
+ * that cannot be read was being written when the machine stopped: nothing was mounted because of it, since `put` had not resolved.
  */
 export class Journal {
   readonly #options: JournalOptions;
@@ -59,7 +59,7 @@ export class Journal {
   #written = 0;
   #busy = false;
 
-  /** Resolves with all that may be mounted. */
+  /** Reads the records of an earlier process. */
   static async open(options: JournalOptions): Promise<Journal> {
     const { disk, directory } = options;
     await disk.makeDirectory(directory);
@@ -91,11 +91,11 @@ export class Journal {
     await this.#file.close();
   }
 
-  /** `note` is called as soon as it is on disk: what is rewritten then holds it as well. */
-  #append(change: unknown, note: () => void): Promise<void> {
+  /** `apply` is called as soon as the line is on disk, so that a rewrite contains it. */
+  #append(change: unknown, apply: () => void): Promise<void> {
     return new Promise((done, reject) => {
       const resolve = () => {
-        note();
+        apply();
         done();
       };
       this.#lines.push({ text: lineOf(change), resolve, reject });
@@ -137,7 +137,7 @@ export class Journal {
 }
 
 const utf8 = new TextEncoder();
-/** Ended on both sides: what a crash left before it, or leaves behind it, is on a line of its own. */
+/** With a line break on both sides: what a crash leaves before or after it is on a line of its own. */
 const lineOf = (change: unknown): string => `\n${JSON.stringify(change)}\n`;
 const linesBeforeRewriting = 1000;
 const nameOf = (directory: string): string => `${directory}/mounts.journal`;
@@ -176,7 +176,7 @@ async function rewritten(disk: Disk, directory: string, records: ReadonlyMap<str
   await file.append([utf8.encode([...records.values()].map((put) => lineOf({ put })).join(''))]);
   await file.sync();
   await disk.rename(next, nameOf(directory));
-  // Should this fail, either name leads to the same records.
+  // If this fails, either name leads to the same records.
   await disk.syncDirectory(directory).catch(() => undefined);
   return file;
 }

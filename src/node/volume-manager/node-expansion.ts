@@ -1,12 +1,12 @@
 /**
- * The node's part in making a volume larger, as kubelets do it (v1.36.4). Whoever looks after the volume has made it larger by now, and waits:
+ * The node's part of a volume expansion, as the kubelet does it (v1.36.4). The controller's part is done, and the claim waits:
  *
  *     claim: NodeResizePending, condition FileSystemResizePending
- *     claim: NodeResizeInProgress                                   ← crash: begun once more
- *     the driver grows what pods see                                ← crash: asked again, which changes nothing
+ *     claim: NodeResizeInProgress                                   ← crash: begun again
+ *     NodeExpandVolume                                              ← crash: called again, which changes nothing
  *     claim: capacity 2Gi, no conditions
  *
- * Some cannot while anybody has the volume mounted. Then it stays as it is until nobody has, and grows when it is staged the next time.
+ * A driver may not be able to expand a volume that is mounted. Then the volume is expanded when it is staged the next time.
  */
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/generated/types.ts';
 import { persistentVolumeClaimKind } from '../../api/kinds/core/persistent-volume-claim.ts';
@@ -17,15 +17,9 @@ import { type DriverAnswer, failed as failure, isFinal, isInfeasible, type NodeD
 import type { Client } from '../../client/client.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { Clock } from '../../world/world.ts';
-import type { VolumeOperation } from './actions.ts';
+import type { NodeExpansion, VolumeOperation } from './actions.ts';
 
-export interface NodeExpansion {
-  readonly claim: PersistentVolumeClaim;
-  /** What pods are to see: a quantity. */
-  readonly size: string;
-}
-
-/** What a node has to do for a claim's volume; undefined: nothing. */
+/** Undefined: the node has nothing to expand. */
 export function nodeExpansionOf(claim: PersistentVolumeClaim, volume: PersistentVolume): NodeExpansion | undefined {
   const has = storageAmount(claim.status.capacity);
   const size = storageAmount(volume.spec.capacity);
@@ -36,7 +30,7 @@ export function nodeExpansionOf(claim: PersistentVolumeClaim, volume: Persistent
     case 'NodeResizeInProgress':
       return { claim, size: formatQuantity(allocated ?? size) };
     case '':
-      // Who made it larger is of the time before claims said how far that has come.
+      // The controller is older than `allocatedResourceStatuses`.
       return allocated === undefined ? { claim, size: formatQuantity(size) } : undefined;
     default:
       return undefined;
@@ -48,11 +42,11 @@ export interface ExpansionOptions {
   readonly recorder: EventRecorder;
   readonly clock: Clock;
   readonly nodeName: string;
-  /** It cannot as long as it is mounted. */
+  /** The driver cannot expand the volume while it is mounted. */
   readonly onRefused: (stagingPath: string) => void;
 }
 
-/** Somebody else wrote to the claim: it is looked at again. */
+/** Another client wrote to the claim: the next pass decides again. */
 export const claimChanged = failure('Aborted', 'the claim has changed meanwhile');
 
 type ExpandOperation = Extract<VolumeOperation, { do: 'expand' }>;
@@ -73,8 +67,8 @@ export async function expandOnNode(operation: ExpandOperation, driver: NodeDrive
     return write(begun.value, markResizeFinished(begun.value, growth.size), options.client);
   }
   if (isFinal(answer.code)) {
-    const said = markNodeResizeFailed(begun.value, answer.message, { infeasible: isInfeasible(answer.code), now: options.clock.now() });
-    const written = await write(begun.value, said, options.client);
+    const failed = markNodeResizeFailed(begun.value, answer.message, { infeasible: isInfeasible(answer.code), now: options.clock.now() });
+    const written = await write(begun.value, failed, options.client);
     if (!written.ok) return written;
   }
   if (answer.code !== 'FailedPrecondition') return answer;
@@ -89,13 +83,13 @@ interface ExpansionEvent {
   readonly why: string;
 }
 
-/** Those who look at the pod, and those who look at the claim. */
+/** On the pod and on the claim. */
 function recordEvent({ pod, volume, growth }: ExpandOperation, { recorder, nodeName }: ExpansionOptions, { type, reason, what, why }: ExpansionEvent): void {
   const message = `MountVolume.NodeExpandVolume ${what} for volume ${JSON.stringify(volume.onNode.name)} ${why}`;
   for (const about of [pod, growth.claim]) recorder.record(about, { type, reason, message }, nodeName);
 }
 
-/** Only if nobody else has written to it. */
+/** Compared and swapped. */
 async function write(before: PersistentVolumeClaim, after: PersistentVolumeClaim, client: Client): Promise<DriverAnswer<PersistentVolumeClaim>> {
   if (after === before) return { ok: true, value: before };
   const written = await client.updateStatus(persistentVolumeClaimKind, after);

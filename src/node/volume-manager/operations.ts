@@ -23,13 +23,13 @@ export interface OperationsOptions {
   readonly nodeName: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** The node calls the volume in use, and will go on doing so. */
+  /** The node lists the volume in volumesInUse, and will continue to. */
   readonly mayMount: (attached: string) => boolean;
-  /** The operation is over; `waiting`: the pods that asked for something that was busy. */
+  /** `waiting`: the pods that found the volume busy. */
   readonly onEnd: (operation: VolumeOperation, waiting: Iterable<string>) => void;
 }
 
-/** How long an operation that failed is left alone: half a second, then twice as long each time. */
+/** A failed operation is retried after half a second, then after twice as long each time. */
 interface Failure {
   readonly waitMs: number;
   readonly notBefore: number;
@@ -40,12 +40,12 @@ const longestWaitMs = 122_000;
 const maxRunning = 64;
 
 /**
- * Mounts and unmounts, each beside everything else; for each volume one thing at a time. Before anything is mounted it is in the journal,
- * and it leaves the journal once it is unmounted: whatever a crash leaves half done is found there.
+ * The operation executor: mounts and unmounts beside the control loop, for each volume one operation at a time. A volume is in the journal
+ * before it is mounted, and until it is unmounted: the journal leads to everything that a crash leaves half done.
  */
 export class Operations {
   readonly #options: OperationsOptions;
-  /** By what is locked: who waits for it. */
+  /** By lock: uids of the pods that wait for it. */
   readonly #busy = new Map<string, Set<string>>();
   readonly #queue: (() => void)[] = [];
   #running = 0;
@@ -57,7 +57,7 @@ export class Operations {
     this.#options = options;
   }
 
-  /** Whether something is under way there; whoever asks is woken when it is over. */
+  /** Whether an operation holds the lock. If so, `onEnd` names the pod among those that wait. */
   isBusy(lock: string, uid: string): boolean {
     const waiting = this.#busy.get(lock);
     waiting?.add(uid);
@@ -72,7 +72,7 @@ export class Operations {
     this.#failures.delete(key);
   }
 
-  /** Begins it, unless something else is under way there. */
+  /** Does nothing while another operation holds the lock. */
   start(operation: VolumeOperation): void {
     const lock = lockOf(operation);
     if (this.#stopped || this.#busy.has(lock)) return;
@@ -81,7 +81,7 @@ export class Operations {
     this.#next();
   }
 
-  /** Begins nothing more; resolves once what is under way is over. */
+  /** Resolves once the running operations have ended. */
   stop(): Promise<void> {
     this.#stopped = true;
     this.#queue.length = 0;
@@ -150,7 +150,7 @@ export class Operations {
     if (onNode.mountOptions.length > 0 && !found.value.capabilities.mountOptions) return noMountOptions;
     if (attached !== undefined && !this.#options.mayMount(attached)) return notYet;
     const { persistentVolume } = onNode;
-    // Since this was decided, another pod may have come first.
+    // Since the decision, another pod may have mounted it.
     const isTaken = persistentVolume !== undefined && isForOnePod(persistentVolume) && actual.isMountedElsewhere(volume.claim ?? '', volume.podUid);
     if (isTaken) return failure('Aborted', onePodOnly);
     const record = recordOf(pod, volume, attached);
@@ -161,10 +161,10 @@ export class Operations {
     const about = { volume: onNode.name, uniqueName, pod: named(pod), podUID: volume.podUid };
     log.debug('operationExecutor.MountVolume started for volume', about);
     await host.files.makeDirectory(directoryOf(target), 0o750);
-    const tell = (reason: string, message: string) => this.#options.recorder.record(pod, { type: 'Warning', reason, message }, this.#options.nodeName);
-    const answer = await found.value.nodePublishVolume({ volume: onNode, pod, target, stagingPath, recordEvent: tell });
+    const recordEvent = (reason: string, message: string) => this.#options.recorder.record(pod, { type: 'Warning', reason, message }, this.#options.nodeName);
+    const answer = await found.value.nodePublishVolume({ volume: onNode, pod, target, stagingPath, recordEvent });
     if (known === undefined) return answer;
-    // What it was made of had changed, and still waits to be seen.
+    // The objects that it is made of have changed, and it does not show them yet.
     if (!answer.ok) known.stale = known.mounted !== undefined;
     if (!answer.ok) return answer;
     known.mounted = { hostPath: answer.value.path, mode: onNode.mode, readOnly: onNode.readOnly };
@@ -230,12 +230,12 @@ export class Operations {
     const { onNode } = operation.volume;
     const { reason, what } = whatFailed(operation, answer);
     const message = `${what} for volume ${JSON.stringify(onNode.name)} : ${answer.message}`;
-    log.warn('a volume cannot be mounted', { volume: onNode.name, pod: named(operation.pod), error: message, retryInMs: waitMs });
+    log.warn('mounting the volume failed', { volume: onNode.name, pod: named(operation.pod), error: message, retryInMs: waitMs });
     recorder.record(operation.pod, { type: 'Warning', reason, message }, nodeName);
   }
 }
 
-/** The kubelet names the step that failed. What could not even be begun failed before any of them. */
+/** The kubelet's event names the step that failed. */
 function whatFailed(
   operation: Extract<VolumeOperation, { do: 'stage' | 'publish' | 'expand' }>,
   answer: DriverFailure,
@@ -250,12 +250,12 @@ function whatFailed(
 }
 
 const noMountOptions = failure('InvalidArgument', 'mount options are not supported for this volume type');
-/** Nobody's fault: the node has to say first that it uses the volume. */
-const notYet = failure('Unavailable', 'the node does not call the volume in use');
+/** No failure of the volume: the node has to list it in volumesInUse first. */
+const notYet = failure('Unavailable', 'the node does not list the volume in volumesInUse');
 
 const unable = (driver: string, what: string): DriverFailure => failure('Unimplemented', `${driver} cannot ${what}`);
 
-/** A volume that is mounted for the whole node is locked as a whole. */
+/** A volume that is staged has one lock for the whole node. */
 function lockOf(operation: VolumeOperation): string {
   switch (operation.do) {
     case 'stage':
@@ -272,7 +272,7 @@ export const lockOfVolume = ({ stagingPath, key }: { readonly stagingPath: strin
 
 export const expansionKey = (stagingPath: string): string => `growth of ${stagingPath}`;
 
-/** By which failures are remembered. */
+/** The key of the operation's failures. */
 function keyOf(operation: VolumeOperation): string {
   if (operation.do === 'unpublish' || operation.do === 'unstage') return operation.record.key;
   if (operation.do === 'expand') return expansionKey(operation.volume.stagingPath ?? '');
@@ -286,6 +286,6 @@ function recordOf(pod: PublishedPod, volume: Extract<VolumeOperation, { do: 'pub
 
 type PublishedPod = Extract<VolumeOperation, { do: 'publish' }>['pod'];
 
-const named = ({ metadata }: PublishedPod): string => `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
+const named = ({ metadata }: PublishedPod): string => `${metadata.namespace ?? ''}/${metadata.name}`;
 
 const directoryOf = (path: string): string => path.slice(0, path.lastIndexOf('/'));

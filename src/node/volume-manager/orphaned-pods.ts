@@ -7,7 +7,7 @@ interface Host {
   readonly files: HostFiles;
 }
 
-/** The pods that have a directory on the node. */
+/** uids of the pods that have a directory on the node. */
 export async function podsOnDisk({ files }: Host, root: string): Promise<readonly string[]> {
   return (await files.stat(`${root}/pods`)) === undefined ? [] : files.list(`${root}/pods`);
 }
@@ -15,15 +15,15 @@ export async function podsOnDisk({ files }: Host, root: string): Promise<readonl
 const parts = ['volume-subpaths', 'volumes', 'volumeDevices'];
 
 /**
- * Removes what is left of a pod whose volumes are all unpublished. Should anything be mounted below it all the same (the journal was lost), that
- * is unmounted first. Data behind a mount is never touched: nothing is removed as long as anything is mounted there.
+ * Removes the directories of a pod whose volumes are all unpublished. If something is still mounted below them (the journal was lost), it is
+ * unmounted first. The data of a volume is never removed: a directory is removed only when nothing is mounted in it.
  */
 export async function cleanPodDirectory(host: Host, root: string, uid: string): Promise<void> {
   const directory = podDirectory(root, uid);
   await unmountAll(host, (target) => parts.some((part) => target.startsWith(`${directory}/${part}/`)));
   for (const part of parts) await host.files.removeTree(`${directory}/${part}`);
   await host.files.removeDirectory(directory).catch((error: { readonly code?: string }) => {
-    // Others may have something of the pod there as well.
+    // Other components may have files of the pod there.
     if (error.code !== 'ENOENT' && error.code !== 'ENOTEMPTY') throw error;
   });
 }

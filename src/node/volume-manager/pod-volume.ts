@@ -12,19 +12,19 @@ export interface PodVolume {
   readonly podUid: string;
   /** The volume's name in the pod. */
   readonly podVolume: string;
-  /** As Kubernetes calls the plugin. */
+  /** The volume plugin's name in Kubernetes. */
   readonly driver: string;
   readonly onNode: VolumeOnNode;
-  /** As kubelets call it. */
+  /** As the kubelet names it. */
   readonly uniqueName: string;
   readonly target: string;
-  /** Where it is mounted for the whole node, if its driver does that. */
+  /** Undefined: its driver does not stage volumes. */
   readonly stagingPath: string | undefined;
-  /** Of a CSI driver: what may have to be attached. */
+  /** The CSI volume that may have to be attached. */
   readonly attached: CsiSource | undefined;
   /** 'namespace/name' */
   readonly claim: string | undefined;
-  /** A group that every container of the pod belongs to, because of this volume. */
+  /** Every container of the pod is a member of this group. */
   readonly group: number | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface PodVolumeOptions {
   readonly stages: (driver: string) => boolean;
 }
 
-/** `persistentVolume`: what stands behind the pod's claim; undefined: the pod describes the volume itself. */
+/** `persistentVolume`: the volume of the pod's claim; undefined: an inline volume. */
 export function podVolume(pod: Pod, use: VolumeUse, persistentVolume: PersistentVolume | undefined, places: PodVolumeOptions): PodVolume {
   const { name: podVolumeName, ...inline } = use.volume;
   const { uid = '', namespace = '' } = pod.metadata;
@@ -46,7 +46,7 @@ export function podVolume(pod: Pod, use: VolumeUse, persistentVolume: Persistent
   const driver = pluginOf(source);
   const claimName = claimNameOf(pod, use.volume);
   const handle = attached?.handle ?? unitOf(source) ?? name;
-  // A volume of a CSI driver that is as old as its pod belongs to nobody else: there is nothing to share.
+  // A CSI ephemeral volume belongs to its pod alone: there is nothing to share.
   const isShared = attached !== undefined || driver !== plugins['csi'];
   const isBlock = persistentVolume?.spec.volumeMode === 'Block';
   return {
@@ -75,17 +75,17 @@ export function podVolume(pod: Pod, use: VolumeUse, persistentVolume: Persistent
   };
 }
 
-/** Disks that pods describe have no name of their own: where they are is what tells them apart, as with kubelets. */
+/** Inline disks have no name: their address identifies them, as in the kubelet. */
 const unitOf = ({ iscsi }: SourceOnNode): string | undefined => (iscsi === undefined ? undefined : `${iscsi.targetPortal}:${iscsi.iqn}:${iscsi.lun}`);
 
-/** Plugins that left Kubernetes' tree have drivers that took over: those find what they know. */
+/** CSI migration: in-tree volumes are given to the CSI drivers that replaced their plugins. */
 function translated(source: SourceOnNode, attached: CsiSource | undefined): SourceOnNode {
   if (attached === undefined || source.csi !== undefined) return source;
   const { fsType } = source.awsElasticBlockStore ?? source.gcePersistentDisk ?? source.azureDisk ?? source.cinder ?? {};
   return { ...source, csi: { driver: attached.driver, volumeHandle: attached.handle, ...(fsType === undefined ? {} : { fsType }) } };
 }
 
-/** A pod may use a claim twice, once read-only perhaps: each time in a place of its own. Names of volumes have no '~'. */
+/** A pod may use a claim twice, for instance once read-only: each use has its own directory. Volume names contain no '~'. */
 function directoryName(pod: Pod, volume: Volume, name: string): string {
   const claim = claimNameOf(pod, volume);
   const first = claim === undefined ? volume : pod.spec.volumes?.find((each) => claimNameOf(pod, each) === claim);
@@ -94,7 +94,7 @@ function directoryName(pod: Pod, volume: Volume, name: string): string {
 
 export const podDirectory = (root: string, uid: string): string => `${root}/pods/${uid}`;
 
-/** By the field that describes a volume. One that has none of them is an empty directory. */
+/** By the field of the volume's source. Without any of them, it is an emptyDir. */
 const plugins: Readonly<Record<string, string>> = {
   hostPath: 'kubernetes.io/host-path',
   local: 'kubernetes.io/local-volume',
@@ -109,7 +109,7 @@ const plugins: Readonly<Record<string, string>> = {
   fc: 'kubernetes.io/fc',
   gitRepo: 'kubernetes.io/git-repo',
   image: 'kubernetes.io/image',
-  // Their drivers are CSI's by now.
+  // Migrated to CSI.
   awsElasticBlockStore: 'kubernetes.io/csi',
   gcePersistentDisk: 'kubernetes.io/csi',
   azureDisk: 'kubernetes.io/csi',
@@ -125,7 +125,7 @@ function pluginOf(source: SourceOnNode): string {
   return plugins[field ?? ''] ?? 'kubernetes.io/empty-dir';
 }
 
-/** What the node makes of objects is written by nobody else. Of a PersistentVolume only the claim's user says it: what stands in the volume is for who attaches it. */
+/** Volumes made of objects are read-only. Of a claim's volume only the pod says it: `readOnly` in the PersistentVolume is for the attachment. */
 function isReadOnly({ persistentVolumeClaim }: Volume, source: SourceOnNode, persistentVolume: PersistentVolume | undefined): boolean {
   if (madeOfObjects.some((field) => source[field] !== undefined)) return true;
   if (persistentVolume !== undefined) return persistentVolumeClaim?.readOnly === true;
@@ -135,7 +135,7 @@ function isReadOnly({ persistentVolumeClaim }: Volume, source: SourceOnNode, per
 
 const madeOfObjects = ['configMap', 'secret', 'downwardAPI', 'projected', 'image'] as const;
 
-/** The annotation came first, and still does. */
+/** The annotation is older than the field, and wins. */
 function mountOptionsOf({ metadata, spec }: PersistentVolume): readonly string[] {
   const old = metadata.annotations?.['volume.beta.kubernetes.io/mount-options'];
   const options = old === undefined ? (spec.mountOptions ?? []) : old.split(',');

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Pod } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import { notWaiting } from '../volumes/mount-events.ts';
 import type { VolumeAction } from './actions.ts';
 import { reconcileVolumes, type PodVolumesSnapshot, type VolumeEntry } from './reconcile.ts';
@@ -8,7 +9,7 @@ import type { PublishedRecord } from './journal.ts';
 import type { PodVolume } from './pod-volume.ts';
 
 const now = Date.UTC(2026, 0, 1);
-const pod = { metadata: { namespace: 'default', name: 'web', uid: 'uid' } } as Pod;
+const pod = { metadata: { namespace: 'default', name: 'web', uid: 'uid', resourceVersion: '1' } } as Stored<Pod>;
 const volume = (name: string) => ({ key: `uid/${name}`, podVolume: name, onNode: { name } }) as PodVolume;
 const ready = (name: string, changes: Partial<VolumeEntry> = {}): VolumeEntry => ({
   state: { state: 'ready', name },
@@ -20,15 +21,15 @@ const ready = (name: string, changes: Partial<VolumeEntry> = {}): VolumeEntry =>
   notBefore: undefined,
   ...changes,
 });
-const stays = (...volumes: readonly VolumeEntry[]): PodVolumesSnapshot => ({ type: 'wanted', pod, volumes, memory: notWaiting });
+const wanted = (...volumes: readonly VolumeEntry[]): PodVolumesSnapshot => ({ type: 'wanted', pod, volumes, memory: notWaiting });
 const done = ({ actions }: { readonly actions: readonly VolumeAction[] }) =>
   actions.map((action) =>
     'volume' in action ? `${action.do} ${action.volume.podVolume}` : 'record' in action ? `${action.do} ${action.record.key}` : action.do,
   );
 
-describe('a pod that stays', () => {
+describe('a pod whose volumes are wanted', () => {
   test('gets each volume mounted: for the node first, where that is needed', () =>
-    expect(done(reconcileVolumes(stays(ready('a'), ready('b', { staging: 'missing' }), ready('c', { staging: 'done' })), now))).toEqual([
+    expect(done(reconcileVolumes(wanted(ready('a'), ready('b', { staging: 'missing' }), ready('c', { staging: 'done' })), now))).toEqual([
       'publish a',
       'stage b',
       'publish c',
@@ -36,7 +37,7 @@ describe('a pod that stays', () => {
 
   test('one that waits, is busy or has just failed keeps no other waiting', () => {
     const unattached: VolumeEntry = { ...ready('u'), state: { state: 'unattached', name: 'u' } };
-    const decision = reconcileVolumes(stays(unattached, ready('b', { busy: true }), ready('f', { notBefore: now + 500 }), ready('a')), now);
+    const decision = reconcileVolumes(wanted(unattached, ready('b', { busy: true }), ready('f', { notBefore: now + 500 }), ready('a')), now);
     // Since when it waits is remembered: patience ends.
     expect(done(decision)).toEqual(['publish a', 'remember']);
     expect(decision.again).toBe(now + 500);
@@ -44,20 +45,20 @@ describe('a pod that stays', () => {
 
   test('what is mounted stays so, whatever has become of its claim', () => {
     const lost: VolumeEntry = { ...ready('a', { published: { stale: false, again: undefined } }), state: { state: 'unclaimed', name: 'a', error: 'gone' } };
-    expect(reconcileVolumes(stays(lost), now)).toMatchObject({ actions: [], reasons: [{ code: 'Mounted' }] });
+    expect(reconcileVolumes(wanted(lost), now)).toMatchObject({ actions: [], reasons: [{ code: 'Mounted' }] });
   });
 
   test('what has changed, or is due, is made anew', () => {
     const due = ready('due', { published: { stale: false, again: now } });
     const later = ready('later', { published: { stale: false, again: now + 60_000 } });
-    const decision = reconcileVolumes(stays(ready('stale', { published: { stale: true, again: undefined } }), due, later), now);
+    const decision = reconcileVolumes(wanted(ready('stale', { published: { stale: true, again: undefined } }), due, later), now);
     expect(done(decision)).toEqual(['publish stale', 'publish due']);
     expect(decision.again).toBe(now + 60_000);
   });
 
   test('is told, and that is remembered after it was told', () => {
     const failing: VolumeEntry = { ...ready('a'), state: { state: 'failing', name: 'a', reason: 'FailedMount', message: 'no' } };
-    expect(done(reconcileVolumes(stays(failing), now))).toEqual(['record-event', 'remember']);
+    expect(done(reconcileVolumes(wanted(failing), now))).toEqual(['record-event', 'remember']);
   });
 });
 
@@ -121,8 +122,8 @@ describe('whatever there is', () => {
   test('the same entry gives the same actions, and nothing is done to what is busy', () =>
     fc.assert(
       fc.property(distinct, (entries) => {
-        const decision = reconcileVolumes(stays(...entries), now);
-        expect(reconcileVolumes(stays(...entries), now)).toEqual(decision);
+        const decision = reconcileVolumes(wanted(...entries), now);
+        expect(reconcileVolumes(wanted(...entries), now)).toEqual(decision);
         const busy = entries.filter((entry) => entry.busy).map(({ state }) => state.name);
         for (const action of done(decision)) expect(busy).not.toContain(action.split(' ')[1]);
       }),
@@ -134,7 +135,7 @@ describe('whatever there is', () => {
         const run = (volumes: readonly VolumeEntry[], first: number): readonly VolumeEntry[] => {
           let next = volumes;
           for (let pass = 0; pass < 9; pass++) {
-            const actions = done(reconcileVolumes(stays(...next), now));
+            const actions = done(reconcileVolumes(wanted(...next), now));
             const some = pass === 0 ? actions.slice(0, first) : actions;
             next = next.map((entry) => after(entry, some));
           }

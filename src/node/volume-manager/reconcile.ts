@@ -1,33 +1,33 @@
 import type { Pod } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import type { VolumeState } from '../volumes/volume-state.ts';
 import { type MountWaitState, waitForVolumes } from '../volumes/mount-events.ts';
-import type { VolumeAction, VolumeDecision } from './actions.ts';
-import type { NodeExpansion } from './node-expansion.ts';
+import type { NodeExpansion, VolumeAction, VolumeDecision } from './actions.ts';
 import type { PublishedRecord, StagedRecord } from './journal.ts';
 import type { PodVolume } from './pod-volume.ts';
 
-/** A pod's volumes as they should be and as they are. */
+/** Desired and actual state of a pod's volumes. */
 export type PodVolumesSnapshot =
   /** Its volumes are wanted. */
-  | { readonly type: 'wanted'; readonly pod: Pod; readonly volumes: readonly VolumeEntry[]; readonly memory: MountWaitState }
+  | { readonly type: 'wanted'; readonly pod: Stored<Pod>; readonly volumes: readonly VolumeEntry[]; readonly memory: MountWaitState }
   /** None of its containers runs, and none will. */
   | { readonly type: 'unwanted'; readonly uid: string; readonly records: readonly UnwantedRecord<PublishedRecord>[]; readonly hasDirectory: boolean }
-  /** What is mounted for the whole node, and for nobody. */
+  /** Volumes that are staged, and wanted by no pod. */
   | { readonly type: 'orphaned'; readonly records: readonly UnwantedRecord<StagedRecord>[] };
 
 export interface VolumeEntry {
   readonly state: VolumeState;
-  /** Undefined: its claim is not in order. */
+  /** Undefined: its claim cannot be used. */
   readonly volume: PodVolume | undefined;
-  /** `again`: it has to grow, which it can only once it is staged anew, and nobody uses it. */
+  /** `again`: it has to be staged again to be expanded, and no pod uses it. */
   readonly staging: 'needless' | 'missing' | 'done' | { readonly again: StagedRecord };
-  /** What is staged has become larger, and the node has to do its part. Undefined: it has not, or that cannot be now. */
+  /** Undefined: the volume needs no expansion on the node, or cannot be expanded now. */
   readonly growth: { readonly to: NodeExpansion; readonly notBefore: number | undefined } | undefined;
-  /** `stale`: what it is made of has changed. `again`: when it has to be made anew in any case. */
+  /** `stale`: the objects that it is made of have changed. `again`: when it has to be published again in any case. */
   readonly published: { readonly stale: boolean; readonly again: number | undefined } | undefined;
-  /** An operation on it is under way. */
+  /** An operation on it is running. */
   readonly busy: boolean;
-  /** Not before then, because it failed. */
+  /** When a failed operation may be retried. */
   readonly notBefore: number | undefined;
 }
 
@@ -38,16 +38,16 @@ export interface UnwantedRecord<Record> {
 }
 
 /**
- * What has to be done for one pod's volumes, or for those of the node that nobody uses:
+ * The reconciler: one step from the actual to the desired state of a pod's volumes, or of the volumes that no pod uses:
  *
  *     wanted, ready, not staged   → stage      (once for the node)
  *     wanted, ready, staged       → publish    (for the pod)
- *     published, changed          → publish    once more
+ *     published, changed          → publish    again
  *     staged, and larger          → expand     before any other pod gets it
  *     unwanted                    → unpublish, and clean up once the last is gone
- *     staged for nobody           → unstage
+ *     staged for no pod           → unstage
  *
- * One that is busy or has just failed waits for its turn, and keeps no other waiting.
+ * A volume that is busy or has just failed does not hold up the others.
  */
 export function reconcileVolumes(snapshot: PodVolumesSnapshot, now: number): VolumeDecision {
   switch (snapshot.type) {
@@ -56,20 +56,23 @@ export function reconcileVolumes(snapshot: PodVolumesSnapshot, now: number): Vol
     case 'unwanted':
       return unmountUnwanted(snapshot, now);
     case 'orphaned':
-      return { ...undo(snapshot.records, (record) => ({ do: 'unstage', record }), now), reasons: [{ code: 'Unused', text: 'nobody uses it any more' }] };
+      return {
+        ...undo(snapshot.records, (record) => ({ do: 'unstage', record }), now),
+        reasons: [{ code: 'Unused', text: 'no pod uses the volume any more' }],
+      };
   }
 }
 
 function reconcileWanted({ pod, volumes, memory }: Extract<PodVolumesSnapshot, { type: 'wanted' }>, now: number): VolumeDecision {
   const steps = volumes.map((volume) => stepFor(volume, pod, now));
   const wait = waitForVolumes(volumes.map(unlessMounted), memory, now);
-  const tells = wait.events.map(({ reason, message }): VolumeAction => ({ do: 'record-event', pod, reason, message }));
-  // Said before it is remembered: a crash between the two says it twice rather than never.
-  const isNews = tells.length > 0 || wait.memory.timesOutAt !== memory.timesOutAt;
+  const events = wait.events.map(({ reason, message }): VolumeAction => ({ do: 'record-event', pod, reason, message }));
+  // Recorded before it is remembered: a crash between the two records an event twice rather than never.
+  const isNews = events.length > 0 || wait.memory.timesOutAt !== memory.timesOutAt;
   const remember: VolumeAction[] = !isNews ? [] : [{ do: 'remember', pod, mounts: wait.memory }];
   const waiting = volumes.filter(({ published }) => published === undefined);
   return {
-    actions: [...steps.flatMap(({ action }) => action ?? []), ...tells, ...remember],
+    actions: [...steps.flatMap(({ action }) => action ?? []), ...events, ...remember],
     reasons:
       waiting.length === 0
         ? [{ code: 'Mounted', text: 'all volumes are attached and mounted' }]
@@ -78,7 +81,7 @@ function reconcileWanted({ pod, volumes, memory }: Extract<PodVolumesSnapshot, {
   };
 }
 
-/** What is mounted needs nothing any more, until it has to be made anew. */
+/** A mounted volume waits for nothing, until it has to be published again. */
 const unlessMounted = ({ state, published }: VolumeEntry): VolumeState =>
   published === undefined || published.stale ? state : { state: 'ready', name: state.name };
 
@@ -87,7 +90,7 @@ interface Step {
   readonly again?: number | undefined;
 }
 
-function stepFor({ state, volume, staging, growth, published, busy, notBefore }: VolumeEntry, pod: Pod, now: number): Step {
+function stepFor({ state, volume, staging, growth, published, busy, notBefore }: VolumeEntry, pod: Stored<Pod>, now: number): Step {
   if (busy || volume === undefined) return {};
   const mounted = published !== undefined;
   if (growth !== undefined && staging === 'done') {
@@ -97,7 +100,7 @@ function stepFor({ state, volume, staging, growth, published, busy, notBefore }:
   }
   const isDue = published !== undefined && (published.stale || (published.again !== undefined && now >= published.again));
   if (published !== undefined && !isDue) return { again: published.again };
-  // What is mounted stays so, whatever has become of its claim; what is not waits.
+  // A mounted volume stays mounted, whatever happens to its claim.
   if (state.state !== 'ready') return {};
   if (notBefore !== undefined && now < notBefore) return { again: notBefore };
   const attached = state.attached;

@@ -21,20 +21,20 @@ export interface SubPath {
 }
 
 /**
- * Binds part of a volume to a place of its own, and answers with that place: containers get what was there at this moment, whatever
- * somebody who can write to the volume makes of it later. What is missing is made, with the permissions of the volume's root.
+ * Binds a sub-path of a volume to a mount point of its own, and resolves with that: the container gets what was there at this moment, whatever
+ * a process that can write to the volume makes of the path later. A missing directory is made, with the permissions of the volume's root.
  */
 export async function bindSubPath(host: Host, { root, uid, volume, container, index, hostPath, subPath }: SubPath): Promise<string> {
   const target = `${podDirectory(root, uid)}/volume-subpaths/${volume}/${container}/${index}`;
   const facts = await host.files.stat(hostPath, 'follow');
-  const place = await host.files.openBelow(hostPath, subPath, facts?.mode ?? 0o750);
+  const opened = await host.files.openBelow(hostPath, subPath, facts?.mode ?? 0o750);
   try {
     await unmountAll(host, (mounted) => mounted === target);
-    if (place.stat.type === 'directory') await host.files.makeDirectory(target, 0o750);
+    if (opened.stat.type === 'directory') await host.files.makeDirectory(target, 0o750);
     else await makeFile(host.files, target);
-    await host.mounts.mount({ type: 'bind', source: place.path, target, recursive: false });
+    await host.mounts.mount({ type: 'bind', source: opened.path, target, recursive: false });
   } finally {
-    await place.close();
+    await opened.close();
   }
   return target;
 }
@@ -44,7 +44,7 @@ async function makeFile(files: HostFiles, target: string): Promise<void> {
   if ((await files.stat(target))?.type !== 'file') await files.write(target, new Uint8Array(), 0o640);
 }
 
-/** Takes away the parts of a volume that were bound for containers of a pod. */
+/** Unmounts the sub-paths of a volume that were bound for a pod's containers. */
 export async function unmountSubPaths(host: Host, { root, uid, volume }: Pick<SubPath, 'root' | 'uid' | 'volume'>): Promise<void> {
   const directory = `${podDirectory(root, uid)}/volume-subpaths/${volume}`;
   if ((await host.files.stat(directory)) === undefined) return;
@@ -52,7 +52,7 @@ export async function unmountSubPaths(host: Host, { root, uid, volume }: Pick<Su
   await host.files.removeTree(directory);
 }
 
-/** Deepest first: what holds a mount cannot be unmounted. */
+/** Deepest first: a mount that holds another cannot be unmounted. */
 export async function unmountAll({ mounts }: Pick<Host, 'mounts'>, which: (target: string) => boolean): Promise<void> {
   const targets = (await mounts.table()).map(({ target }) => target).filter(which);
   for (const target of targets.sort((a, b) => b.length - a.length)) await mounts.unmount(target);

@@ -5,6 +5,7 @@ import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts'
 import { secretKind } from '../../api/kinds/core/secret.ts';
 import { podKind } from '../../api/kinds/pod/pod.ts';
 import type { KubeObject } from '../../api/object.ts';
+import type { Stored } from '../../api/stored.ts';
 import { semanticallyEqual } from '../../api/validation/equality.ts';
 import { resizeStatusOf } from '../../storage/volumes/resize-status.ts';
 import type { NodeDriver } from '../../drivers/contract.ts';
@@ -46,19 +47,19 @@ export interface VolumeManagerOptions {
   readonly client: Client;
   readonly recorder: EventRecorder;
   readonly drivers: readonly NodeDriver[];
-  /** Those that nobody knows before a volume names them. */
+  /** For drivers that are known only once a volume names them. */
   readonly findDriver?: (name: string) => NodeDriver | undefined;
   readonly podActivity: PodActivity;
   /** In hexadecimal. */
   readonly sha256: (text: string) => string;
 }
 
-/** Stands for the volumes of the node that no pod uses. */
+/** The key of the volumes that no pod uses. */
 const nodeKey = '';
 
 /**
- * Keeps the volumes of one node's pods mounted, and unmounts what no pod needs. Keys are uids of pods. What it mounts outlives it: the next one
- * finds it in the journal, looks at it once more, and goes on.
+ * The kubelet's volume manager: mounts the volumes of one node's pods, and unmounts those that no pod needs. Keys are uids of pods. Mounts
+ * outlive the process: the next one finds them in the journal and verifies them.
  */
 export class VolumeManager implements PodMounts {
   readonly #options: VolumeManagerOptions;
@@ -71,12 +72,12 @@ export class VolumeManager implements PodMounts {
   readonly #memories = new RecentMap<string, MountWaitState>(remembered);
   /** uids that have a directory on the node. */
   readonly #directories: Set<string>;
-  /** Pods whose files are made of an object, by that object. */
+  /** Pods with volumes made of a ConfigMap or Secret, by that object. */
   readonly #followers: Index<Pod>;
   readonly #driverOf: (name: string) => NodeDriver | undefined;
   readonly controller: Controller<string, PodVolumesSnapshot, VolumeAction>;
 
-  /** Reads what an earlier agent left. */
+  /** Reads the journal of an earlier agent. */
   static async open(options: VolumeManagerOptions): Promise<VolumeManager> {
     const { disk, root, world, machine } = options;
     const journal = await Journal.open({ disk, directory: `${root}/journal`, log: world.log });
@@ -118,8 +119,8 @@ export class VolumeManager implements PodMounts {
     };
   }
 
-  mountState(pod: Pod): PodMountState {
-    const { uid = '' } = pod.metadata;
+  mountState(pod: Stored<Pod>): PodMountState {
+    const { uid } = pod.metadata;
     const all = usedVolumes(pod).map(({ volume: { name } }) => ({ name, actual: this.#actual.get(`${uid}/${name}`) }));
     const waiting = all.flatMap(({ name, actual }) => (actual?.mounted === undefined ? [name] : []));
     if (waiting.length > 0) return { ready: false, waiting };
@@ -135,7 +136,7 @@ export class VolumeManager implements PodMounts {
     return containerMounts({ host: machine, root, pod, container, volumes: this.mountState(pod), expand });
   }
 
-  async usedBytes({ metadata: { uid = '' } }: Pod, volume: string): Promise<number | undefined> {
+  async usedBytes({ metadata: { uid } }: Stored<Pod>, volume: string): Promise<number | undefined> {
     const mounted = this.#actual.get(`${uid}/${volume}`)?.mounted;
     if (mounted?.mode !== 'Filesystem') return undefined;
     return this.#options.machine.files.treeSize(mounted.hostPath).then(
@@ -144,8 +145,8 @@ export class VolumeManager implements PodMounts {
     );
   }
 
-  /** How full the volumes are that the pod has mounted, by their names in it. One that cannot tell is left out. */
-  async usage({ metadata: { uid = '' } }: Pod): Promise<ReadonlyMap<string, Usage>> {
+  /** Usage of the pod's mounted volumes, by their names in the pod. A volume whose usage is unknown is left out. */
+  async usage({ metadata: { uid } }: Stored<Pod>): Promise<ReadonlyMap<string, Usage>> {
     const all = await Promise.all([...this.#actual.ofPod(uid)].map(async (volume) => [volume.record.podVolume, await this.#usageOf(volume)] as const));
     return new Map(all.flatMap(([name, usage]) => (usage === undefined ? [] : [[name, usage]])));
   }
@@ -159,8 +160,7 @@ export class VolumeManager implements PodMounts {
     return answer.ok ? answer.value : undefined;
   }
 
-  /** The pods of the node. */
-  pods(): readonly Pod[] {
+  pods(): readonly Stored<Pod>[] {
     return this.#desired.pods();
   }
 
@@ -177,14 +177,14 @@ export class VolumeManager implements PodMounts {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** As node statuses call them: those that are mounted, or may be. */
+  /** Volumes that are mounted, or may be, as node statuses name them. */
   attachedVolumes(): ReadonlySet<string> {
     return this.#actual.attachedVolumes();
   }
 
-  /** The node stands by what its status says: volumes that waited for that may be mounted. */
+  /** The node's status was sent: volumes that it lists may be mounted. */
   onStatusReported(): void {
-    for (const pod of this.#desired.pods()) this.#trigger.fire(pod.metadata.uid ?? '');
+    for (const pod of this.#desired.pods()) this.#trigger.fire(pod.metadata.uid);
   }
 
   async stop(): Promise<void> {
@@ -200,10 +200,10 @@ export class VolumeManager implements PodMounts {
     return { ...snapshot, memory: this.#memories.get(key) ?? notWaiting };
   }
 
-  /** Once for each pod: what it wants, for people who follow it. */
+  /** Once for each pod, in the words of the kubelet's log. */
   #logDesired({ pod, volumes }: Extract<PodVolumesSnapshot, { type: 'wanted' }>): void {
     const { log } = this.#options.world;
-    const { uid = '' } = pod.metadata;
+    const { uid } = pod.metadata;
     if (this.#memories.get(uid) !== undefined || volumes.some(({ volume }) => volume === undefined)) return;
     this.#memories.set(uid, notWaiting);
     if (!log.debugs) return;
@@ -233,7 +233,7 @@ export class VolumeManager implements PodMounts {
         this.#options.recorder.record(action.pod, { type: 'Warning', reason: action.reason, message: action.message }, this.#options.host.name);
         return 'done';
       case 'remember':
-        this.#memories.set(action.pod.metadata.uid ?? '', action.mounts);
+        this.#memories.set(action.pod.metadata.uid, action.mounts);
         return 'done';
     }
   }
@@ -265,7 +265,7 @@ export class VolumeManager implements PodMounts {
     for (const listener of this.#listeners) listener(uid);
   }
 
-  /** What an earlier agent left is looked at once; then whatever concerns a pod of the node. */
+  /** Everything that an earlier agent left, once; then every change that concerns a pod of the node. */
   #sources(): readonly Source<string>[] {
     const { caches } = this.#options;
     const left = new Set([...this.#directories, ...this.#actual.pods(), nodeKey]);
@@ -288,10 +288,10 @@ export class VolumeManager implements PodMounts {
   }
 
   #usersOf(claim: string): readonly string[] {
-    return this.#desired.usersOf(claim).map(({ metadata }) => metadata.uid ?? '');
+    return this.#desired.usersOf(claim).map(({ metadata }) => metadata.uid);
   }
 
-  /** Both: a pod of the same name may have come in the place of another. */
+  /** Both: a pod of the same name may have replaced another. */
   #follow({ before, after }: Change<Pod>): readonly string[] {
     const uids = new Set([before, after].flatMap((pod) => (pod === undefined ? [] : (pod.metadata.uid ?? []))));
     const mine = [...uids].filter((uid) => this.#actual.hasPod(uid) || this.#directories.has(uid) || this.#desired.has(uid));
@@ -300,12 +300,12 @@ export class VolumeManager implements PodMounts {
   }
 
   #refresh(object: string): readonly string[] {
-    const pods = this.#followers.get(object).filter(({ metadata }) => this.#actual.hasPod(metadata.uid ?? ''));
+    const pods = this.#followers.get(object).filter(({ metadata }) => this.#actual.hasPod(metadata.uid));
     for (const pod of pods) this.#makeStale(pod);
-    return pods.map(({ metadata }) => metadata.uid ?? '');
+    return pods.map(({ metadata }) => metadata.uid);
   }
 
-  #makeStale({ metadata: { uid = '' } }: Pod): void {
+  #makeStale({ metadata: { uid } }: Stored<Pod>): void {
     for (const volume of this.#actual.ofPod(uid)) if (this.#follows(volume)) volume.stale = true;
   }
 
@@ -327,23 +327,23 @@ function actualOf(journal: Journal): ActualState {
 
 const keyed = ({ before, after }: Change<KubeObject>): string => keyOf((after ?? before)?.metadata ?? {});
 
-/** A volume that is mounted already may have become larger. */
+/** A mounted volume may wait for its expansion on the node. */
 const isToGrow = (before: PersistentVolumeClaim | undefined, after: PersistentVolumeClaim): boolean =>
   resizeStatusOf(after) === 'NodeResizePending' && (before === undefined || resizeStatusOf(before) !== 'NodeResizePending');
 
 const saysTheSameSize = (before: PersistentVolume | undefined, after: PersistentVolume | undefined): boolean =>
   before === undefined || after === undefined || before.spec.capacity?.['storage'] === after.spec.capacity?.['storage'];
 
-/** What a pod can be told about itself. */
+/** What the downward API shows of a pod. */
 const saysTheSame = (a: Pod, b: Pod): boolean => semanticallyEqual([a.metadata.labels, a.metadata.annotations], [b.metadata.labels, b.metadata.annotations]);
 
-/** An index function: the objects that files of a pod are made of. */
+/** An index function: the ConfigMaps and Secrets of a pod's volumes. */
 function filesOfPod({ metadata: { namespace = '' }, spec }: Pod): readonly string[] {
   if (spec.nodeName === undefined) return [];
   return (spec.volumes ?? []).flatMap(configOfVolume).map(({ kind, name }) => `${kind} ${namespace}/${name}`);
 }
 
-/** The same wake-ups, by the pod's uid instead of its name. */
+/** The same source, with the pod's uid as the key instead of its name. */
 function byUid(sources: Source<string>, caches: NodeCaches): Source<string> {
   return {
     subscribe: (informers, add) =>

@@ -2,7 +2,6 @@ import type { PersistentVolume, PersistentVolumeClaim, Pod, Volume } from '../..
 import { claimKey } from '../../storage/volumes/claim.ts';
 import type { VolumeUse } from './used-volumes.ts';
 
-/** Where claims and volumes are found. */
 export interface ClaimLookup {
   /** 'namespace/name' */
   claim(key: string): PersistentVolumeClaim | undefined;
@@ -11,15 +10,15 @@ export interface ClaimLookup {
 
 export type ClaimedVolume =
   | { readonly type: 'volume'; readonly volume: PersistentVolume; readonly claim: PersistentVolumeClaim }
-  /** In the words of kubelets. */
+  /** In the kubelet's words. */
   | { readonly type: 'error'; readonly error: string };
 
-/** The claim that stands behind a pod's volume; undefined: none does. */
+/** The name of the claim behind a pod's volume; undefined: there is none. */
 export function claimNameOf({ metadata }: Pod, { name, persistentVolumeClaim, ephemeral }: Volume): string | undefined {
   return persistentVolumeClaim?.claimName ?? (ephemeral === undefined ? undefined : `${metadata.name ?? ''}-${name}`);
 }
 
-/** The volume behind a pod's claim, if all is as it must be; undefined: the volume comes from no claim. */
+/** The PersistentVolume behind a pod's volume, or why it cannot be used; undefined: there is no claim behind it. */
 export function claimedVolume(pod: Pod, use: VolumeUse, claims: ClaimLookup): ClaimedVolume | undefined {
   const name = claimNameOf(pod, use.volume);
   if (name === undefined) return undefined;
@@ -37,7 +36,7 @@ function volumeOfClaim(key: string, claims: ClaimLookup): { readonly volume: Per
   const claim = claims.claim(key);
   if (claim === undefined) return `failed to fetch PVC from API server: persistentvolumeclaims ${JSON.stringify(key.slice(key.indexOf('/') + 1))} not found`;
   const { metadata, spec, status } = claim;
-  // Whoever deletes a claim in use waits for its pods; one that nothing protects may be gone any moment.
+  // The protection finalizer keeps a claim in use until its pods have ended; without it, the claim may be gone any moment.
   if (metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes('kubernetes.io/pvc-protection') !== true) return 'PVC is being deleted';
   if (status.phase !== 'Bound') return 'PVC is not bound';
   const { volumeName: name = '' } = spec;

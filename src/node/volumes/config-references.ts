@@ -1,4 +1,4 @@
-/** ConfigMaps and Secrets that a pod's volumes and variables are made of. */
+/** References to ConfigMaps and Secrets in a pod's volumes and variables. */
 import type { ConfigMap, Container, Pod, Secret, Volume } from '../../api/generated/types.ts';
 
 /** By 'namespace/name'. */
@@ -7,7 +7,7 @@ export interface ConfigLookup {
   secret(key: string): Secret | undefined;
 }
 
-/** An object that something is made of, and the keys that it must have. */
+/** A ConfigMap or Secret, and the keys that it must have. */
 export interface ConfigReference {
   readonly kind: 'configmap' | 'secret';
   readonly name: string;
@@ -61,7 +61,7 @@ const hasKey = (object: ConfigMap | Secret, key: string): boolean =>
 
 const notFound = ({ kind, name }: ConfigReference): string => `${kind} ${JSON.stringify(name)} not found`;
 
-/** Why a volume cannot be filled, in the words of kubelets; undefined: it can. */
+/** Why a volume cannot be made of the object, in the kubelet's words; undefined: it can. */
 export function missingConfig(wanted: ConfigReference, namespace: string, files: ConfigLookup): string | undefined {
   const object = objectOf(wanted, namespace, files);
   if (object === undefined) return wanted.optional ? undefined : notFound(wanted);

@@ -1,12 +1,12 @@
 import type { VolumeState } from './volume-state.ts';
 
-/** What an agent remembers of a pod whose volumes it cannot mount yet. Times are milliseconds since 1970. */
+/** What an agent remembers of a pod whose volumes are not mounted yet. Times are milliseconds since 1970. */
 export interface MountWaitState {
   /** By the volume's name in the pod. */
   readonly failures: ReadonlyMap<string, { readonly waitMs: number; readonly nextAt: number; readonly message: string }>;
-  /** What was last said of the pod's claims. */
+  /** The last event about the pod's claims. */
   readonly claims: { readonly message: string; readonly nextAt: number } | undefined;
-  /** When patience ends with volumes that are in order and still not there; undefined: there are none. */
+  /** When waiting for volumes whose claims are in order times out; undefined: there are none. */
   readonly timesOutAt: number | undefined;
 }
 
@@ -15,7 +15,7 @@ export const notWaiting: MountWaitState = { failures: new Map(), claims: undefin
 export interface MountWait {
   readonly events: readonly MountEvent[];
   readonly memory: MountWaitState;
-  /** When there will be more to say if nothing changes. */
+  /** When the next event is due if nothing changes. */
   readonly again: number | undefined;
 }
 
@@ -27,17 +27,17 @@ export interface MountEvent {
 const firstWaitMs = 500;
 const longestWaitMs = 122_000;
 const claimsEveryMs = 10_000;
-/** That long a pod's volumes are waited for; then people are told, and it begins anew after a pause. */
-const patienceMs = 123_000;
+/** The kubelet's time-out for a pod's volumes; after a pause the kubelet waits again. */
+const timeoutMs = 123_000;
 const pauseMs = 10_000;
 
 /**
- * What there is to say about volumes that are not ready. A mount that fails is tried again after half a second, then after twice as
- * long each time; claims that are not in order are looked at every ten seconds; for an attachment one waits in silence. After two minutes
- * it is said what is still not there. All of that only decides what is said: as soon as things are in order nobody waits any longer.
+ * The kubelet's events about volumes that are not ready. A failing mount is reported after half a second, then after twice as long each
+ * time; a claim that cannot be used, every ten seconds; a missing attachment, not at all. After two minutes a time-out names the volumes that
+ * are still missing. This times the events only: a volume is mounted as soon as it is ready.
  */
 export function waitForVolumes(states: readonly VolumeState[], memory: MountWaitState, now: number): MountWait {
-  const complaints: MountEvent[] = [];
+  const events: MountEvent[] = [];
   const failures = new Map<string, { waitMs: number; nextAt: number; message: string }>();
   for (const state of states) {
     if (state.state !== 'failing') continue;
@@ -46,25 +46,25 @@ export function waitForVolumes(states: readonly VolumeState[], memory: MountWait
     if (isNews || now >= before.nextAt) {
       const waitMs = isNews ? firstWaitMs : Math.min(2 * before.waitMs, longestWaitMs);
       failures.set(state.name, { waitMs, nextAt: now + waitMs, message: state.message });
-      complaints.push({ reason: state.reason, message: state.message });
+      events.push({ reason: state.reason, message: state.message });
     } else {
       failures.set(state.name, before);
     }
   }
   const claims = claimEvent(states, memory.claims, now);
-  if (claims !== undefined && claims !== memory.claims) complaints.push({ reason: 'FailedMount', message: claims.message });
+  if (claims !== undefined && claims !== memory.claims) events.push({ reason: 'FailedMount', message: claims.message });
   const isLate = memory.timesOutAt !== undefined && now >= memory.timesOutAt;
-  const patienceEnds = isWaiting(states) ? (isLate ? now + pauseMs + patienceMs : (memory.timesOutAt ?? now + patienceMs)) : undefined;
-  if (isLate && patienceEnds !== undefined) complaints.push({ reason: 'FailedMount', message: unable(states, 'context deadline exceeded') });
+  const patienceEnds = isWaiting(states) ? (isLate ? now + pauseMs + timeoutMs : (memory.timesOutAt ?? now + timeoutMs)) : undefined;
+  if (isLate && patienceEnds !== undefined) events.push({ reason: 'FailedMount', message: unable(states, 'context deadline exceeded') });
   const times = [
     ...[...failures.values()].map(({ nextAt }) => nextAt),
     ...(claims === undefined ? [] : [claims.nextAt]),
     ...(patienceEnds === undefined ? [] : [patienceEnds]),
   ];
-  return { events: complaints, memory: { failures, claims, timesOutAt: patienceEnds }, again: times.length === 0 ? undefined : Math.min(...times) };
+  return { events: events, memory: { failures, claims, timesOutAt: patienceEnds }, again: times.length === 0 ? undefined : Math.min(...times) };
 }
 
-/** Whoever has a claim that is not in order does not even begin to wait. */
+/** With a claim that cannot be used, the kubelet does not begin to wait. */
 const isWaiting = (states: readonly VolumeState[]): boolean =>
   states.some(({ state }) => state === 'failing' || state === 'unattached') && states.every(({ state }) => state !== 'unclaimed');
 

@@ -7,7 +7,7 @@ export interface VolumeUse {
   readonly asDevice: boolean;
 }
 
-/** The volumes of a pod that any of its containers uses; the others are nobody's business. */
+/** The volumes that a container of the pod uses. The kubelet ignores the others. */
 export function usedVolumes({ spec }: Pick<Pod, 'spec'>): readonly VolumeUse[] {
   const { volumes = [], initContainers = [], containers, ephemeralContainers = [] } = spec;
   if (volumes.length === 0) return [];

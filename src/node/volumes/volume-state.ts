@@ -6,71 +6,71 @@ import { type ClaimLookup, claimedVolume } from './claimed-volume.ts';
 import { type ConfigLookup, configOfVolume, missingConfig } from './config-references.ts';
 import type { VolumeUse } from './used-volumes.ts';
 
-/** What a node knows when it is to mount a volume. */
+/** What the state of a volume on a node depends on. */
 export interface VolumeSnapshot extends ClaimLookup, ConfigLookup {
   readonly node: Node | undefined;
   /** Whether volumes of the driver have to be attached. */
   attachRequired(driver: string): boolean;
   hasDriver(driver: string): boolean;
-  /** The name that the volume's attachment to the node has, or would have; and the attachment, if it exists. */
+  /** The name of the volume's VolumeAttachment for the node, and the object, if it exists. */
   attachment(source: CsiSource): { readonly name: string; readonly object: VolumeAttachment | undefined };
-  /** The node calls the volume in use, and will go on doing so. */
+  /** The node lists the volume in volumesInUse, and will continue to. */
   mayMount(uniqueName: string): boolean;
   /** Another pod of the node has the claim's volume mounted. 'namespace/name' */
   isMountedByOtherPod(claim: string): boolean;
 }
 
-/** How things stand with a volume that a pod of the node wants. `name`: as the pod calls it. */
+/** The state of a volume that a pod of the node uses. `name`: the volume's name in the pod. */
 export type VolumeState =
-  /** It can be mounted. `attached`: what had to be attached for it, as node statuses call it. */
+  /** It can be mounted. `attached`: the attached volume, as node statuses name it. */
   | { readonly state: 'ready'; readonly name: string; readonly attached?: string }
-  /** Its claim is not in order. */
+  /** Its claim cannot be used. */
   | { readonly state: 'unclaimed'; readonly name: string; readonly error: string }
   /** The control plane has to attach it first. */
   | { readonly state: 'unattached'; readonly name: string }
   /** Mounting it fails. */
   | { readonly state: 'failing'; readonly name: string; readonly reason: 'FailedMount' | 'FailedMapVolume'; readonly message: string };
 
-export function volumeStateOf(pod: Pod, use: VolumeUse, around: VolumeSnapshot): VolumeState {
+export function volumeStateOf(pod: Pod, use: VolumeUse, snapshot: VolumeSnapshot): VolumeState {
   const { name } = use.volume;
-  const claimed = claimedVolume(pod, use, around);
-  if (claimed === undefined) return inlineVolumeState(pod, use, around);
+  const claimed = claimedVolume(pod, use, snapshot);
+  if (claimed === undefined) return inlineVolumeState(pod, use, snapshot);
   if (claimed.type === 'error') return { state: 'unclaimed', name, error: claimed.error };
   const { volume, claim } = claimed;
-  const words = mountTerms(use.asDevice);
+  const terms = mountTerms(use.asDevice);
   const fails = (what: string, why: string): VolumeState => ({
     state: 'failing',
     name,
-    reason: words.reason,
-    message: failed(`${words.verb}.${what}`, volume.metadata.name ?? '', why),
+    reason: terms.reason,
+    message: failed(`${terms.verb}.${what}`, volume.metadata.name ?? '', why),
   });
 
   const source = csiSourceOf(volume);
-  const attached = source !== undefined && around.attachRequired(source.driver) ? uniqueNameOf(source) : undefined;
-  if (attached !== undefined && !isAttached(attached, around)) return { state: 'unattached', name };
-  if (!isReachable(volume, around.node)) return fails('NodeAffinity check', 'no matching NodeSelectorTerms');
+  const attached = source !== undefined && snapshot.attachRequired(source.driver) ? uniqueNameOf(source) : undefined;
+  if (attached !== undefined && !isAttached(attached, snapshot)) return { state: 'unattached', name };
+  if (!isReachable(volume, snapshot.node)) return fails('NodeAffinity check', 'no matching NodeSelectorTerms');
   const claimKey = `${claim.metadata.namespace ?? ''}/${claim.metadata.name ?? ''}`;
-  if (isForOnePod(volume) && around.isMountedByOtherPod(claimKey)) return fails(words.setUp, onePodOnly);
-  const wrong = source === undefined || attached === undefined ? undefined : wrongAttachment(source, around);
+  if (isForOnePod(volume) && snapshot.isMountedByOtherPod(claimKey)) return fails(terms.setUp, onePodOnly);
+  const wrong = source === undefined || attached === undefined ? undefined : wrongAttachment(source, snapshot);
   if (wrong !== undefined) return fails('WaitForAttach', wrong);
-  if (source !== undefined && !around.hasDriver(source.driver)) return fails(words.stage, noDriver(words.call, source.driver));
+  if (source !== undefined && !snapshot.hasDriver(source.driver)) return fails(terms.stage, noDriver(terms.call, source.driver));
   return { state: 'ready', name, ...(attached === undefined ? {} : { attached }) };
 }
 
-/** A volume that is described in the pod itself. */
-function inlineVolumeState(pod: Pod, { volume }: VolumeUse, around: VolumeSnapshot): VolumeState {
+/** Of a volume that the pod itself describes. */
+function inlineVolumeState(pod: Pod, { volume }: VolumeUse, snapshot: VolumeSnapshot): VolumeState {
   const { name, csi } = volume;
   const { namespace = '' } = pod.metadata;
-  const missing = configOfVolume(volume).flatMap((wanted) => missingConfig(wanted, namespace, around) ?? []);
-  const problems = csi === undefined || around.hasDriver(csi.driver) ? missing : [noDriver('mounter.SetUpAt failed to get CSI client', csi.driver)];
+  const missing = configOfVolume(volume).flatMap((wanted) => missingConfig(wanted, namespace, snapshot) ?? []);
+  const problems = csi === undefined || snapshot.hasDriver(csi.driver) ? missing : [noDriver('mounter.SetUpAt failed to get CSI client', csi.driver)];
   if (problems.length === 0) return { state: 'ready', name };
   return { state: 'failing', name, reason: 'FailedMount', message: failed('MountVolume.SetUp', name, aggregate(problems)) };
 }
 
-function isAttached(uniqueName: string, around: VolumeSnapshot): boolean {
-  const { volumesInUse, volumesAttached } = around.node?.status ?? {};
+function isAttached(uniqueName: string, snapshot: VolumeSnapshot): boolean {
+  const { volumesInUse, volumesAttached } = snapshot.node?.status ?? {};
   const isKnown = volumesInUse?.includes(uniqueName) === true && volumesAttached?.some(({ name }) => name === uniqueName) === true;
-  return isKnown && around.mayMount(uniqueName);
+  return isKnown && snapshot.mayMount(uniqueName);
 }
 
 function isReachable({ spec }: PersistentVolume, node: Node | undefined): boolean {
@@ -78,11 +78,11 @@ function isReachable({ spec }: PersistentVolume, node: Node | undefined): boolea
   return required === undefined || matchesNode(nodeTermsOf(required), { labels: node?.metadata.labels });
 }
 
-/** Whoever has it has it alone. */
+/** Only one pod may use the volume. */
 export const isForOnePod = ({ spec: { accessModes = [] } }: PersistentVolume): boolean => accessModes.length === 1 && accessModes[0] === 'ReadWriteOncePod';
 
-function wrongAttachment(source: CsiSource, around: VolumeSnapshot): string | undefined {
-  const { name, object } = around.attachment(source);
+function wrongAttachment(source: CsiSource, snapshot: VolumeSnapshot): string | undefined {
+  const { name, object } = snapshot.attachment(source);
   if (object === undefined) {
     return `volume ${source.handle} has GET error for volume attachment ${name}: volumeattachments.storage.k8s.io ${JSON.stringify(name)} not found`;
   }
@@ -98,10 +98,10 @@ export const failed = (what: string, volume: string, why: string): string => `${
 
 const noDriver = (call: string, driver: string): string => `kubernetes.io/csi: ${call}: driver name ${driver} not found in the list of registered CSI drivers`;
 
-/** Kubelets have other words for a device than for files. */
-export const mountTerms = (asDevice: boolean) => (asDevice ? deviceWords : fileWords);
+/** The kubelet's terms for a device differ from those for files. */
+export const mountTerms = (asDevice: boolean) => (asDevice ? deviceTerms : fileTerms);
 
-const fileWords = {
+const fileTerms = {
   reason: 'FailedMount',
   verb: 'MountVolume',
   setUp: 'SetUp',
@@ -109,7 +109,7 @@ const fileWords = {
   grow: 'Setup failed while expanding volume',
   call: 'attacher.MountDevice failed to create newCsiDriverClient',
 } as const;
-const deviceWords = {
+const deviceTerms = {
   reason: 'FailedMapVolume',
   verb: 'MapVolume',
   setUp: 'SetUpDevice',

@@ -124,13 +124,13 @@ async function sleepHandler(ms: number, { world, timeoutMs }: HandlerTarget): Pr
 
 /** As Go prints it. */
 function dialError(error: NodeJS.ErrnoException, host: string, port: number): string {
-  const words: Readonly<Record<string, string>> = {
+  const messages: Readonly<Record<string, string>> = {
     ECONNREFUSED: 'connect: connection refused',
     EHOSTUNREACH: 'connect: no route to host',
     ENETUNREACH: 'connect: network is unreachable',
     ETIMEDOUT: 'i/o timeout',
   };
-  const known = Object.hasOwn(words, error.code ?? '') ? words[error.code ?? ''] : undefined;
+  const known = Object.hasOwn(messages, error.code ?? '') ? messages[error.code ?? ''] : undefined;
   return known === undefined ? error.message : `dial tcp ${host}:${port}: ${known}`;
 }
 

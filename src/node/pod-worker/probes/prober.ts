@@ -138,7 +138,7 @@ class ProbeWorker {
   }
 
   async #probe(type: ProbeType): Promise<void> {
-    const { runHandler: check, recordUnhealthy: tell, onChange, world } = this.#options;
+    const { runHandler, recordUnhealthy, onChange, world } = this.#options;
     const probe = probeOf(this.#container, type);
     const state = this.#states.get(type);
     if (probe === undefined || state === undefined || this.#stopped) return;
@@ -146,11 +146,11 @@ class ProbeWorker {
     const isTerminating = pod.metadata.deletionTimestamp !== undefined && type !== 'readiness';
     const of = { container: this.#container, field: `${type}Probe`, id: this.#id, pod, timeoutMs: (probe.timeoutSeconds ?? 1) * 1000 };
     // A container that is being stopped is not restarted because of a probe.
-    const outcome: HandlerResult = isTerminating ? { result: 'success', output: '' } : await check(probe, of);
+    const outcome: HandlerResult = isTerminating ? { result: 'success', output: '' } : await runHandler(probe, of);
     if (this.#stopped) return;
     const before = this.health;
     this.#states.set(type, nextProbeState(state, probe, { ok: outcome.result === 'success', now: world.clock.now() }));
-    if (outcome.result !== 'success') tell(pod, this.#container.name, unhealthyMessage(type, outcome));
+    if (outcome.result !== 'success') recordUnhealthy(pod, this.#container.name, unhealthyMessage(type, outcome));
     this.#timers.delete(type);
     this.#schedule();
     const after = this.health;

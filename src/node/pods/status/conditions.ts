@@ -3,7 +3,7 @@ import { timestamp } from '../../../api/kinds/timestamps.ts';
 import { isSidecar } from '../../../api/kinds/pod/pod-parts.ts';
 import type { Phase } from './phase.ts';
 
-/** Those that only the node sets; all others are their owners'. */
+/** The kubelet's own conditions; all others belong to other clients. */
 const ofNode: ReadonlySet<string> = new Set([
   'PodReadyToStartContainers',
   'Initialized',
@@ -21,11 +21,11 @@ export interface ConditionsInput {
   readonly statuses: Pick<PodStatus, 'initContainerStatuses' | 'containerStatuses'>;
   readonly phase: Phase;
   readonly sandbox: boolean;
-  /** Why it does not get what it asks for. */
+  /** Why the resize is pending. */
   readonly resizePending?: Pick<PodCondition, 'reason' | 'message'> | undefined;
 }
 
-/** A pod's conditions: others' as they are, then the node's, in the order and the words of kubelets. */
+/** A pod's conditions: those of other clients unchanged, then the kubelet's, in its order and words. */
 export function conditionsOf(progress: ConditionsInput, now: number): PodCondition[] {
   const { metadata, status } = progress.pod;
   const old = status.conditions ?? [];
@@ -54,7 +54,7 @@ export function conditionsOf(progress: ConditionsInput, now: number): PodConditi
   ];
 }
 
-/** Whoever rejects a pod says nothing else of it; conditions of others stay. */
+/** A rejected pod has no conditions of the kubelet; those of other clients stay. */
 export const othersConditions = (conditions: readonly PodCondition[]): PodCondition[] => conditions.filter(({ type }) => !ofNode.has(type));
 
 const truth = (is: boolean): 'True' | 'False' => (is ? 'True' : 'False');
@@ -94,7 +94,7 @@ function sayInitialized({ pod, statuses, phase }: ConditionsInput): ConditionDra
   if (phase === 'Succeeded' && unknown.length === 0) return { type, status: 'True', reason: 'PodCompleted' };
   const hasStarted = (statuses.containerStatuses ?? []).some(({ state }) => state.running !== undefined || state.terminated !== undefined);
   const message = complaints({ 'unknown status': unknown, 'incomplete status': incomplete });
-  // Once initialized, always initialized, whatever becomes of its sidecars.
+  // Once initialized, a pod stays initialized, whatever its sidecars do.
   const isDone = hasStarted || message === '' || pod.status.conditions?.some((each) => each.type === type && each.status === 'True');
   return isDone === true ? { type, status: 'True' } : { type, status: 'False', reason: 'ContainersNotInitialized', message };
 }

@@ -19,7 +19,7 @@ export function containerStatuses({ spec }: Pick<Pod, 'spec'>, { containers }: P
 
 const byName = (a: ContainerStatus, b: ContainerStatus): number => (a.name < b.name ? -1 : 1);
 
-/** Nobody asks an ephemeral container how it is. */
+/** Ephemeral containers have no probes. */
 const unprobed = (status: ContainerStatus): ContainerStatus => ({ ...without(status, 'started'), ready: false });
 
 function containerStatus(container: Container | EphemeralContainer, record: ContainerRecord | undefined, unstarted: string): ContainerStatus {
@@ -76,7 +76,7 @@ const mountsOf = ({ volumeMounts = [] }: Pick<Container, 'volumeMounts'>): Volum
 
 const isRecursive = (asked: string | undefined): boolean => asked === 'Enabled' || asked === 'IfPossible';
 
-/** What a runtime without a memory of its own knows of containers: what it last said of them. */
+/** The containers as the pod's status describes them. */
 export function recordsOf({
   initContainerStatuses = [],
   containerStatuses: statuses = [],

@@ -6,13 +6,13 @@ export type Phase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
 
 type Statuses = Pick<PodStatus, 'initContainerStatuses' | 'containerStatuses'>;
 
-/** `terminal`: nothing of it is started any more. `initialized`: containers besides the init containers have been started. */
+/** `terminal`: no container is started any more. `initialized`: regular containers have been started. */
 export interface PhaseContext {
   readonly terminal: boolean;
   readonly initialized: boolean;
 }
 
-/** What the states of its containers make of a pod, by the rules of kubelets. */
+/** The pod's phase, by the kubelet's rules (getPhase in pkg/kubelet/kubelet_pods.go). */
 export function phaseOf({ spec }: Pick<Pod, 'spec'>, statuses: Statuses, { terminal, initialized }: PhaseContext): Phase {
   const { initContainers = [], containers } = spec;
   const all = [...(statuses.initContainerStatuses ?? []), ...(statuses.containerStatuses ?? [])];
@@ -24,7 +24,7 @@ export function phaseOf({ spec }: Pick<Pod, 'spec'>, statuses: Statuses, { termi
   if (first.some((each) => each.state === 'stopped' && each.exitCode !== 0 && !shouldRestart(each.container, spec, each.exitCode))) return 'Failed';
   if (first.some(({ state }) => state !== 'stopped')) return 'Pending';
   if (!initialized && sidecars.some(isStarting)) return 'Pending';
-  // What was started once and is to be started again is stopped, not waiting; a sidecar that ended does not count.
+  // A container that is about to be restarted counts as stopped, not as waiting; a sidecar that ended does not count.
   if ([...sidecars, ...regular].some(({ state }) => state === 'waiting' || state === 'unknown')) return 'Pending';
   if ([...sidecars, ...regular].some(({ state }) => state === 'running')) return 'Running';
   return ended(regular, ({ container, exitCode }) => !terminal && shouldRestart(container, spec, exitCode));

@@ -1,4 +1,4 @@
-/** A pod's status, as a kubelet makes it of what its runtime knows. */
+/** A pod's status, as a kubelet computes it from the runtime's state. */
 import type { ContainerStatus, Pod, PodStatus, ResourceRequirements } from '../../../api/generated/types.ts';
 import { timestamp } from '../../../api/kinds/timestamps.ts';
 import { podLimits, podRequests, qosClassOf } from '../../../api/kinds/pod/qos.ts';
@@ -12,11 +12,11 @@ export interface PodStatusInput {
   readonly pod: Pod;
   readonly state: RuntimeState;
   readonly hostIp: string;
-  /** Nothing of it is started any more. */
+  /** No container is started any more. */
   readonly terminal?: boolean;
-  /** It asks for more than there is, for this reason. */
+  /** Why the resize is pending. */
   readonly resizePending?: Failure | undefined;
-  /** The node ends it, for this reason. */
+  /** Why the node ends the pod. */
   readonly failure?: Failure;
 }
 
@@ -48,7 +48,7 @@ export function podStatus({ pod, state, hostIp, terminal = false, resizePending,
   };
 }
 
-/** The node does not take the pod. It says that, and nothing else. */
+/** Of a pod that the node does not admit. */
 export function rejectedStatus(pod: Pod, { reason, message }: Failure, now: number): PodStatus {
   const { status: old } = pod;
   const conditions = othersConditions(old.conditions ?? []);
@@ -64,7 +64,7 @@ export function rejectedStatus(pod: Pod, { reason, message }: Failure, now: numb
   };
 }
 
-/** A pod that was stopped before all of its containers had run: nobody knows what they would have done, so they failed. */
+/** Of a pod that was stopped: containers that have not ended are reported as failed. */
 export function terminatedStatus(pod: Pod, status: PodStatus): PodStatus {
   const { initContainerStatuses = [], containerStatuses: regular = [] } = status;
   const lastBegun = initContainerStatuses.findLastIndex(({ state, lastState }) => state.waiting === undefined || lastState.terminated !== undefined);
@@ -98,7 +98,7 @@ const unknownEnd = {
 
 export const isTerminal = (phase: string | undefined): boolean => phase === 'Succeeded' || phase === 'Failed';
 
-/** A pod that has ended stays so. */
+/** A terminal phase is final. */
 const lasting = ({ phase: old }: PodStatus, phase: Phase): Phase => (old === 'Succeeded' || old === 'Failed' ? old : phase);
 
 function keptReason(old: PodStatus, phase: Phase): Pick<PodStatus, 'reason' | 'message'> {
@@ -114,7 +114,7 @@ const notOfNode = ({ resourceClaimStatuses, extendedResourceClaimStatus }: PodSt
   ...(extendedResourceClaimStatus === undefined ? {} : { extendedResourceClaimStatus }),
 });
 
-/** All that the pod asked for was given to it. */
+/** Everything that the pod asks for is allocated. */
 export function resourcesOf(pod: Pick<Pod, 'spec'>): Pick<PodStatus, 'allocatedResources' | 'resources'> {
   const requests = toResourceList(podRequests(pod));
   const limits = toResourceList(podLimits(pod));

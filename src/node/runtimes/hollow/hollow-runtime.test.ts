@@ -60,7 +60,16 @@ class Bench {
 
   async start(pod: Stored<Pod>, attempt = 0, name = 'app'): Promise<string> {
     this.runtime.podChanged({ before: undefined, after: pod });
-    await this.runtime.startPod({ uid: 'uid', namespace: 'default', name: 'web', hostname: 'web', address: '10.0.0.5', hostIpc: false, resolvConf: '', hosts: '' });
+    await this.runtime.startPod({
+      uid: 'uid',
+      namespace: 'default',
+      name: 'web',
+      hostname: 'web',
+      address: '10.0.0.5',
+      hostIpc: false,
+      resolvConf: '',
+      hosts: '',
+    });
     const started = await this.runtime.startContainer({ podUid: 'uid', name, attempt, image: 'nginx' } as ContainerSpec);
     if (!started.ok) throw new Error(started.error.message);
     return started.value.id;

@@ -4,28 +4,28 @@ import { addressAt } from '../../network/addresses.ts';
 
 export interface HollowSettings {
   readonly count: number;
-  /** Nodes are dealt out to them in turn. */
+  /** Assigned to the nodes in turn. */
   readonly zones: readonly string[];
   readonly region: string;
   /** Of each node, by resource. */
   readonly capacity: Readonly<Record<string, string>>;
   /** How many volumes of each driver a node can have; undefined: any number. */
   readonly volumeLimit: number | undefined;
-  /** CSI drivers that every node pretends to have. */
+  /** CSI drivers that every node registers. */
   readonly drivers: readonly string[];
 }
 
-/** What the nodes say of the machine, which they share. */
+/** The nodes' system info. */
 export type Machine = Pick<NodeSystemInfo, 'kernelVersion' | 'osImage' | 'containerRuntimeVersion' | 'kubeletVersion' | 'architecture'>;
 
-/** Each node has a block of 1024 addresses for its pods; so many blocks there are. */
+/** As many pod CIDRs of 1024 addresses as there are. */
 export const maxNodes = 8192;
 export const maxPods = 1000;
 
 const podBlocks = { base: 10 * 2 ** 24 + 128 * 2 ** 16, size: 1024, prefix: 22 };
 const hostAddresses = 172 * 2 ** 24 + 18 * 2 ** 16;
 
-/** 'node-1', 'node-2' …, each of them always with the same zone, addresses and identities for the same settings. */
+/** 'node-1', 'node-2' …; the same settings give the same zones, addresses and identities. */
 export function hollowHosts(settings: HollowSettings, machine: Machine, sha256: (text: string) => string): ReadonlyMap<string, Host> {
   return new Map(
     Array.from({ length: settings.count }, (_, i) => {

@@ -1,6 +1,6 @@
 /**
- * Nothing runs on a hollow node, so somebody has to say what would happen: annotations of the pod (docs/EXTENSIONS.md). Each holds one
- * value for all regular containers, values by container, or both:
+ * Nothing runs on a hollow node: annotations of a pod script what its containers do (docs/EXTENSIONS.md). Each holds one value for all
+ * regular containers, values by container, or both:
  *
  *     mooring.dev/run-for: 30s                 every regular container ends after half a minute
  *     mooring.dev/exit-code: 1,helper=0        with exit code 1, but `helper` with 0
@@ -16,9 +16,9 @@ export interface Script {
   exitCode(container: Container): number;
   /** Milliseconds from its start; Infinity: never. */
   readyAfter(container: Container): number;
-  /** Milliseconds from being asked. */
+  /** Milliseconds from the stop signal. */
   stopAfter(container: Container): number;
-  /** What nobody can read, and is ignored. */
+  /** Values that cannot be parsed, and are ignored. */
   readonly problems: readonly string[];
 }
 
@@ -35,7 +35,7 @@ export function scriptOf({ metadata, spec }: Pod): Script {
   const of = <T>(values: Values<T>, container: Container): T | undefined =>
     values.byContainer.get(container.name) ?? (initContainers.has(container) || ephemeral.has(container) ? undefined : values.general);
   const isJob = metadata.ownerReferences?.some(({ controller, kind, apiVersion }) => controller === true && kind === 'Job' && apiVersion.startsWith('batch/'));
-  // Whoever may run only so long, and only once, has something to do that ends: what scrubs a volume, for one.
+  // A pod with a deadline that runs once has a task that ends: a volume scrubber, for one.
   const ends = isJob === true || (spec.restartPolicy === 'Never' && spec.activeDeadlineSeconds !== undefined);
   const usual = (container: Container) =>
     ephemeral.has(container) ? undefined : initContainers.has(container) ? (isSidecar(container) ? undefined : 0) : ends ? jobMs : undefined;
@@ -50,7 +50,7 @@ export function scriptOf({ metadata, spec }: Pod): Script {
 
 const prefix = 'mooring.dev/';
 
-/** What ends takes a second, if nobody says otherwise. */
+/** How long a task takes by default. */
 const jobMs = 1000;
 
 interface Values<T> {

@@ -1,30 +1,30 @@
-/** What a container finds as its root, as data: whoever makes it (`RootMaker`) does so by system calls, in the container's own mounts. */
+/** A container's root file system, as data: a `RootMaker` makes it by system calls, in the container's mount namespace. */
 import type { ContainerDevice, ContainerMount } from '../../contract.ts';
 import type { ContainerSpec } from '../../runtime.ts';
 
 export interface RootPaths {
-  /** An empty directory that the container's root is put together on; others may do so at the same time. */
+  /** An empty directory on which the root is assembled; several containers may use it at the same time. */
   readonly scratch: string;
-  /** What every container finds in /dev, as seen from the stage. */
+  /** The devices of every container, as seen from the scratch directory. */
   readonly devices: string;
   /** Files of the pod: /etc/hosts, /etc/resolv.conf, /etc/hostname. Undefined: the host's own. */
   readonly files: { readonly hosts: string; readonly resolvConf: string; readonly hostname: string };
   readonly terminationMessage: string;
-  /** What of the host no container is to see. */
+  /** Paths of the host that are hidden from containers. */
   readonly hidden: readonly string[];
 }
 
 /**
- * The host's root is the lower layer, whatever the container writes goes to memory that ends with it. Everything is mounted after the root has been changed, so
- * that symbolic links on the way (/var/run) lead to where they lead inside, and never out: the host is at a place that nobody knows, until all is done.
+ * An overlay: the host's root is the lower layer, the container's writes go to memory. Everything is mounted after the root has been changed, so that symbolic
+ * links on the way (/var/run) never lead to the host, which stays mounted at an unknown path until all is done.
  */
 export interface ContainerRoot {
   readonly scratch: string;
-  /** Whatever the host has there, such as a link to what is not there inside, makes room. */
+  /** Paths that are removed, such as links to targets that the container does not have. */
   readonly cleared: readonly string[];
-  /** Paths that have to lie on mounts of the host that are shared: what the container mounts there is to appear on the host. */
+  /** Paths with bidirectional mount propagation: what the container mounts there appears on the host. */
   readonly shared: readonly string[];
-  /** In this order. Overlays name their layers as seen from the stage. */
+  /** In this order. Overlays name their layers as seen from the scratch directory. */
   readonly mounts: readonly RootMount[];
   readonly devices: readonly ContainerDevice[];
   /** Made if it is missing, where that is possible. */
@@ -41,32 +41,32 @@ export interface RootBind {
   /** On the host; or, `from: 'inside'`, in the container. */
   readonly source: string;
   readonly from?: 'inside';
-  /** Made if it is missing, as what the source is. */
+  /** Made if it is missing, as a file or directory like the source. */
   readonly target: string;
-  /** With all that is mounted below it. */
+  /** With the mounts below it. */
   readonly recursive: boolean;
   readonly readOnly: false | 'itself' | 'with all below';
   readonly propagation: ContainerMount['propagation'];
-  /** 'directory': only if it is one; 'file': only if it is none. What a source is, is known only then. Undefined: whatever it is. */
+  /** 'directory': only if the source is one; 'file': only if it is none. Undefined: in both cases. */
   readonly only?: 'directory' | 'file';
-  /** A source that is not there is no error. */
+  /** A missing source is no error. */
   readonly mayFail?: boolean;
 }
 
-export function containerRoot(spec: ContainerSpec, place: RootPaths): ContainerRoot {
-  const { scratch: stage } = place;
+export function containerRoot(spec: ContainerSpec, paths: RootPaths): ContainerRoot {
+  const { scratch: stage } = paths;
   return {
     scratch: stage,
-    cleared: Object.keys(ownFiles(place)),
+    cleared: Object.keys(ownFiles(paths)),
     shared: spec.mounts.filter(({ propagation }) => propagation === 'shared').map(({ hostPath }) => hostPath),
-    mounts: [...defaultMounts(place), ...ownMounts(place), ...(spec.privileged ? [] : protectedProc), ...volumes(spec, place)],
+    mounts: [...defaultMounts(paths), ...ownMounts(paths), ...(spec.privileged ? [] : protectedProc), ...volumes(spec, paths)],
     devices: spec.devices,
     workingDir: spec.workingDir,
     readOnly: spec.readOnlyRoot,
   };
 }
 
-/** In a container's own mounts: a directory that is there everywhere, on a file system that can be made private. */
+/** A directory that every host has, on a file system that can be made private. */
 export const sharedScratch = '/proc/fs';
 
 const fileSystem = (name: string, target: string, options: readonly string[]): RootMount => ({ type: 'file-system', fileSystem: name, target, options });
@@ -83,7 +83,7 @@ const bind = (source: string, target: string, more: Partial<RootBind> = {}): Roo
   ...more,
 });
 
-/** /proc is already that of the container's processes: only one of them could mount it. */
+/** /proc is mounted already: only a process of the container's namespace can do that. */
 const defaultMounts = ({ devices: lower, hidden }: RootPaths): readonly RootMount[] => [
   bind('/proc', '/proc'),
   fileSystem('overlay', '/dev', ['nosuid', `lowerdir=${lower}`, 'upperdir=dev/upper', 'workdir=dev/work']),
@@ -98,12 +98,11 @@ const defaultMounts = ({ devices: lower, hidden }: RootPaths): readonly RootMoun
   ...hidden.filter((path) => !clearedPaths.some((one) => path === one || path.startsWith(`${one}/`))).map((path) => memory(path, '755')),
 ];
 
-/** What of the host is none of an image's. */
+/** Directories of the host that no image has content in. */
 const clearedPaths = ['/tmp', '/var/tmp', '/run', '/root', '/dev', '/sys', '/proc'];
 
 /**
- * What of /proc is the whole machine's, such as which disks there are, and root may write whatever its capabilities: it is read-only, as with runc, or hidden
- * there. Not every kernel has all of it.
+ * Parts of /proc that concern the whole machine, and that root can write whatever its capabilities: read-only, as with runc. Not every kernel has all of them.
  */
 const protectedProc: readonly RootMount[] = ['acpi', 'asound', 'bus', 'fs', 'irq', 'scsi', 'sys', 'sysrq-trigger'].map((name) =>
   bind(`/proc/${name}`, `/proc/${name}`, { from: 'inside', readOnly: 'itself', mayFail: true }),
@@ -117,14 +116,14 @@ const ownFiles = ({ files: { hosts, resolvConf, hostname } }: RootPaths): Readon
   '/etc/hostname': hostname,
 });
 
-const ownMounts = (place: RootPaths): readonly RootMount[] =>
-  Object.entries({ ...ownFiles(place), [usualMessage]: place.terminationMessage }).map(([target, source]) => bind(source, target));
+const ownMounts = (paths: RootPaths): readonly RootMount[] =>
+  Object.entries({ ...ownFiles(paths), [usualMessage]: paths.terminationMessage }).map(([target, source]) => bind(source, target));
 
-/** Directories first, in the order of their depth, so that one that lies in another comes after it: files may lie in any of them. */
-function volumes({ mounts, terminationMessage: { path } }: ContainerSpec, place: RootPaths): readonly RootMount[] {
+/** Directories before files, and by depth: a mount comes after the mount that it lies in. */
+function volumes({ mounts, terminationMessage: { path } }: ContainerSpec, paths: RootPaths): readonly RootMount[] {
   const inOrder = mounts.toSorted((a, b) => depth(a.containerPath) - depth(b.containerPath));
   const all = (only: 'directory' | 'file') => inOrder.map((mount) => volume(mount, only));
-  const message = path === '' || path === usualMessage ? [] : [bind(place.terminationMessage, path)];
+  const message = path === '' || path === usualMessage ? [] : [bind(paths.terminationMessage, path)];
   return [...all('directory'), ...message, ...all('file')];
 }
 

@@ -1,26 +1,26 @@
-/** The shell script that a container begins with: what runs inside of the new namespaces until the container's own program takes its place. */
+/** The shell script that runs in the new namespaces until it executes the container's program. */
 import type { ContainerSpec } from '../../runtime.ts';
 
 export interface ScriptOptions {
-  /** Directories of control groups that the container belongs to. */
+  /** Directories of the container's control groups. */
   readonly groups: readonly string[];
-  /** Whether some of its mounts are shared with the host. */
+  /** Whether mounts are propagated to the host. */
   readonly isSharing: boolean;
-  /** The container's variables and its program, as `takeOver` has them. */
+  /** The container's variables and its program, for `execInto`. */
   readonly words: readonly string[];
 }
 
 /**
- * Whatever goes wrong is told on descriptor 3, as is the process's id on the host ('1234\n') and, as the last thing, that all is well ('ok\n'). A line that comes
- * in there says that the root has been made (`ContainerRoot`) and that this process is in it. Each program that is started here costs more than all that it
- * does: the only one mounts /proc, which has to be done by a process of the container.
+ * The script writes errors to descriptor 3, as well as its process id on the host ('1234\n') and finally 'ok\n'. A line that it reads there says that the root has
+ * been made (`ContainerRoot`) and that the process is in it. Starting a program is the main cost here: the only one mounts /proc, which has to be done in the
+ * container's process namespace.
  */
 export function containerScript(spec: ContainerSpec, { groups, isSharing, words }: ScriptOptions, [program = '']: readonly string[]): string {
   return [
     fail,
     'read -r pid rest </proc/self/stat',
     ...groups.map((group) => `echo 0 >${quote(`${group}/cgroup.procs`)} || fail 'cannot join the control group'`),
-    // Nothing that is put together here is to appear on the host.
+    // No mount made here appears on the host.
     ...(isSharing ? ["mount --make-private /proc || fail 'cannot make the root'"] : []),
     "mount -t proc -o nosuid,nodev,noexec proc /proc || fail 'cannot mount /proc'",
     'echo "$pid" >&3; read -r made <&3 || exit 128',
@@ -33,7 +33,7 @@ export function containerScript(spec: ContainerSpec, { groups, isSharing, words 
   ].join('\n');
 }
 
-/** Beside a container's own program. What goes wrong is told on descriptor 3; if nothing is, nothing comes there. */
+/** For a program beside the container's own. Writes errors to descriptor 3, and nothing else. */
 export const execScript = (spec: ContainerSpec, words: readonly string[], [program = '']: readonly string[]): string =>
   [
     fail,
@@ -47,7 +47,7 @@ export const execScript = (spec: ContainerSpec, words: readonly string[], [progr
 
 const fail = 'fail() { printf \'error %s\\n\' "$1" >&3; exit 128; }';
 
-/** What a script said on descriptor 3 that is wrong. */
+/** The error that a script wrote to descriptor 3. */
 export const scriptError = (report: string): string | undefined =>
   report
     .split('\n')
@@ -55,12 +55,12 @@ export const scriptError = (report: string): string | undefined =>
     ?.slice('error '.length)
     .slice(0, 4096);
 
-/** Runs a program with variables of its own and no others, as somebody. `words`: how the shell finds each of them ('"$VARIABLE"'), variables first. */
+/** Executes a program under an identity with its own variables only. `words`: the shell's expressions for variables and arguments ('"$VARIABLE"'). */
 const execInto = (as: readonly string[], words: readonly string[]): string => `exec ${as.map(quote).join(' ')} env -i ${words.join(' ')}`;
 
 export const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** A script that makes what every container finds in /dev, in this directory. */
+/** A script that makes the devices of every container in this directory. */
 export const devicesScript = (directory: string): string =>
   [
     `rm -rf ${quote(`${directory}.new`)} && mkdir -p ${quote(`${directory}.new`)} && cd ${quote(`${directory}.new`)}`,
@@ -70,12 +70,12 @@ export const devicesScript = (directory: string): string =>
     `mv ${quote(`${directory}.new`)} ${quote(directory)}`,
   ].join(' && ');
 
-/** With the host's processes their roots are to be seen in /proc, and no directory there is the container's: a shell that begins in one cannot name it. */
+/** With hostPID, /proc shows the host's processes and their roots: the shell must not start in such a directory. */
 const stayInside = ({ hostPid }: ContainerSpec): readonly string[] =>
   hostPid ? [`case "$(sh -c 'pwd -P' 2>/dev/null)" in /*) ;; *) fail 'current working directory is outside of container mount namespace root';; esac`] : [];
 
 const workingDirOf = ({ workingDir }: ContainerSpec): string => (workingDir === '' ? '/' : workingDir);
-/** In the words of runc, which are all that people know. */
+/** With runc's error messages. */
 function findProgram(spec: ContainerSpec, name: string): readonly string[] {
   const path = spec.env.findLast((variable) => variable.name === 'PATH')?.value ?? defaultPath;
   const quoted = quote(name);
@@ -95,8 +95,8 @@ function findProgram(spec: ContainerSpec, name: string): readonly string[] {
 export const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /**
- * What runtimes give to every container that asks for nothing else; of these, as CRI-O does, not `mknod`: nothing here keeps a container from opening
- * the host's disks by a device node of its own.
+ * The default capabilities of container runtimes; like CRI-O without `mknod`: nothing here keeps a container from opening the host's disks by a
+ * device node of its own.
  */
 const defaultCapabilities = [
   'audit_write',
@@ -114,7 +114,7 @@ const defaultCapabilities = [
   'sys_chroot',
 ];
 
-/** The command that takes on the container's user, groups and capabilities. */
+/** The command that sets the container's user, groups and capabilities. */
 function identity({ user, privileged, capabilities, noNewPrivileges }: ContainerSpec): readonly string[] {
   const { uid = 0, gid = 0, groups } = user;
   const ids = [`--reuid=${uid}`, `--regid=${gid}`, groups.length === 0 ? '--clear-groups' : `--groups=${[...new Set(groups)].join(',')}`];

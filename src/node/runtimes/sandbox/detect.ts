@@ -5,14 +5,14 @@ export type SandboxSupport = { readonly can: true } | { readonly can: false; rea
 
 const needed = ['unshare', 'nsenter', 'mount', 'pivot_root', 'setpriv', 'ip'];
 
-/** Ends what hangs, and measures nothing: a machine may stand still for seconds. */
+/** Only for a program that hangs: a busy machine may take seconds. */
 const longestMs = 60_000;
 
-/** Whether containers can be made on this machine, by this user; else why not, in one line. Takes some milliseconds. */
+/** Whether this user can run containers on this machine, or why not, in one line. Takes some milliseconds. */
 export function canSandbox(): SandboxSupport {
   if (platform() !== 'linux') return { can: false, why: `containers need Linux, this is ${platform()}` };
-  if (process.getuid?.() !== 0) return { can: false, why: 'containers need root: nobody else may mount' };
-  // As in every container: the host's files as a lower layer, in namespaces of its own.
+  if (process.getuid?.() !== 0) return { can: false, why: 'containers need root: only root may mount' };
+  // As every container: an overlay of the host's files, in new namespaces.
   const trial = [
     `for program in ${needed.join(' ')}; do command -v "$program" >/dev/null || { echo "there is no $program here" >&2; exit 1; }; done`,
     'mount -t tmpfs moor /mnt && mkdir /mnt/upper /mnt/work /mnt/root && mount -t overlay -o lowerdir=/,upperdir=/mnt/upper,workdir=/mnt/work overlay /mnt/root',

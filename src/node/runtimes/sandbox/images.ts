@@ -1,4 +1,4 @@
-/** Images are names here: containers see the host's files. Of a few, what they do when nothing else is asked of them is known. */
+/** Images are only names here: containers see the host's files. The default commands of a few images are known. */
 import type { ContainerSpec } from '../../runtime.ts';
 
 const forever = ['sleep', 'infinity'];
@@ -13,7 +13,7 @@ const known: Readonly<Record<string, readonly string[]>> = {
   ubuntu: ['bash'],
 };
 
-/** What the container runs: what was asked for, else what the image is known for, else nothing, for as long as it is let. */
+/** The container's command: its own, else the image's, else one that sleeps. */
 export function programOf({ image, command, args }: Pick<ContainerSpec, 'image' | 'command' | 'args'>): readonly string[] {
   if (command.length > 0) return [...command, ...args];
   const name =
@@ -22,7 +22,7 @@ export function programOf({ image, command, args }: Pick<ContainerSpec, 'image' 
       .replace(/:[^:/]*$/, '')
       .split('/')
       .at(-1) ?? '';
-  // Arguments for a program that nobody knows are most often a program of their own.
+  // Arguments without a known command are most often a command themselves.
   if (args.length > 0) return args;
   return (Object.hasOwn(known, name) ? known[name] : undefined) ?? forever;
 }

@@ -1,6 +1,6 @@
 /**
- * What an agent and the keeper of its containers say to each other over a local socket. The keeper is a process of its own that goes on when
- * the agent ends, so that containers keep what they write to, and somebody sees how they end.
+ * The protocol of an agent and its container shim, over a local socket. The shim is a process that continues when the agent ends: it holds the
+ * pipes of the containers and reaps them.
  *
  * A connection begins with one line of JSON. `{"open":"control"}`: lines both ways from then on, calls and answers, and the state of every pod, now and
  * whenever it changes. `{"open":"exec"…}` and its like: one line of answer, then frames both ways until the program has ended.
@@ -29,19 +29,19 @@ export type ShimMessage =
   | { readonly tell: 'failure'; readonly number: number; readonly error: RuntimeFailure }
   | { readonly tell: 'pod'; readonly pod: PodState }
   | { readonly tell: 'gone'; readonly uid: string }
-  /** All that there was when the connection began has been told. */
+  /** Every pod that existed when the connection began has been sent. */
   | { readonly tell: 'all' };
 
 /** Before the frames of a session. */
 export type SessionAnswer = { readonly ok: true; readonly stdin: boolean; readonly tty: boolean } | { readonly ok: false; readonly error: RuntimeFailure };
 
-/** What the frame of the kind `exit` says: how the program ended, or why it could not begin. */
+/** The content of an `exit` frame: the program's exit code, or why it could not be started. */
 export type SessionEnd = { readonly code: number } | { readonly message: string };
 
 /** Kinds of frames: a byte, four bytes of length, that many bytes. */
 export const frames = { stdin: 0, stdout: 1, stderr: 2, exit: 3, resize: 4, stdinEnd: 5 } as const;
 
-/** Longer lines and frames are nobody's. */
+/** Of a line or frame, in bytes. */
 const longest = 16 * 1024 * 1024;
 
 /** Calls back with every line, without its end. @throws if one does not end */
@@ -87,5 +87,5 @@ export function frameReader(onFrame: (kind: number, bytes: Buffer) => void): (ch
   };
 }
 
-/** Of a container's end or a program's: what Node tells of a process, as one number. */
+/** Node's exit code and signal of a process, as one number. */
 export const exitCodeOf = (code: number | null, signal: number): number => code ?? 128 + signal;

@@ -25,14 +25,14 @@ import { duplexOf, sessionOver } from './session.ts';
 
 export interface SandboxOptions {
   readonly world: World;
-  /** Where the runtime keeps its state: `runKeeper` of the command below has the same. */
+  /** The directory of the runtime's state, the same as the shim's. */
   readonly root: string;
-  /** The command that starts a keeper. */
+  /** The command that starts a shim. */
   readonly shim: readonly string[];
   readonly version: string;
 }
 
-/** Containers as processes of this host, over its own files. All of it is done by the keeper; this is its agent's end. */
+/** Containers as processes of this host, over its own files. The shim runs them; this is the agent's side. */
 export function sandboxRuntime(options: SandboxOptions): Runtime {
   return new SandboxRuntime(options);
 }
@@ -116,7 +116,7 @@ class SandboxRuntime implements Runtime {
     return { ok: true, value: sessionOver(socket, { stdin: answer.stdin, stdout: options.stdout, stderr: options.stderr && !answer.tty }) };
   }
 
-  /** By the pod's address if something listens there; else from inside, where its loopback is. */
+  /** By the pod's address if something listens there; else from inside its network namespace, by its loopback. */
   async connect(uid: string, port: number): Promise<Result<Duplex>> {
     const sandbox = this.#pods.get(uid)?.sandbox;
     if (sandbox === undefined) return { ok: false, error: { reason: 'not-found', message: 'the pod does not run' } };
@@ -143,7 +143,7 @@ class SandboxRuntime implements Runtime {
     this.#shim.close();
   }
 
-  /** An answer may overtake what is told of the pod: then it is learnt from the answer. */
+  /** An answer may arrive before the pod's state: then the answer's state counts. */
   async #call<T>(call: ShimCall): Promise<Result<T>> {
     return (await this.#shim.call(call)) as Result<T>;
   }
@@ -157,13 +157,13 @@ class SandboxRuntime implements Runtime {
     for (const listener of this.#listeners) listener(uid);
   }
 
-  /** What the lost keeper kept, its successor tells as ended. */
+  /** The next shim reports the containers of the lost one as ended. */
   #reopen(): void {
     const { world } = this.#options;
     const attempt = (): void => {
       if (this.#closed) return;
       this.#shim.open().catch((error: unknown) => {
-        world.log.error('containers are without a keeper', { error: String(error) });
+        world.log.error('the container shim cannot be reached', { error: String(error) });
         world.timers.after(reopenMs, attempt);
       });
     };
@@ -174,8 +174,8 @@ class SandboxRuntime implements Runtime {
 const reopenMs = 1000;
 
 /**
- * Where it really is: inside, the host's links lead to what the container has at that path, and not to the volume. A directory of the host that is not
- * there is made, as containerd does. What cannot be found is found missing when the container is made.
+ * With symbolic links resolved on the host: inside, they would lead to the container's own files. A missing directory of the host is made, as containerd does.
+ * Other errors appear when the container is created.
  */
 async function onHost(mount: ContainerMount): Promise<ContainerMount> {
   const find = () => realpath(mount.hostPath);
@@ -184,7 +184,7 @@ async function onHost(mount: ContainerMount): Promise<ContainerMount> {
   return { ...mount, hostPath };
 }
 
-/** Undefined: nobody listens there. */
+/** Undefined: nothing listens there. */
 function dial(host: string, port: number): Promise<Duplex | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });

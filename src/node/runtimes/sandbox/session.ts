@@ -10,7 +10,7 @@ interface SessionOptions {
   readonly stderr: boolean;
 }
 
-/** A session over a connection to the keeper. */
+/** A session over a connection to the shim. */
 export function sessionOver(socket: Socket, options: SessionOptions): Session {
   const output = { stdout: new PassThrough(), stderr: new PassThrough() };
   let settle = (_end: number | SessionFailure): void => undefined;
@@ -31,7 +31,7 @@ export function sessionOver(socket: Socket, options: SessionOptions): Session {
   socket.on('close', () => {
     output.stdout.end();
     output.stderr.end();
-    // It broke off: whoever waits learns that the program's end is not known.
+    // The connection broke: the program's end is unknown.
     settle(killedExitCode);
   });
   socket.resume();
@@ -45,10 +45,10 @@ export function sessionOver(socket: Socket, options: SessionOptions): Session {
   };
 }
 
-/** As a kubelet passes it on. */
+/** As the kubelet reports it. */
 const endOf = (end: SessionEnd): number | SessionFailure => ('code' in end ? end.code : { message: `error executing command in container: ${end.message}` });
 
-/** As if it had been killed. */
+/** Of SIGKILL. */
 const killedExitCode = 137;
 
 const stdinOf = (socket: Socket): Writable =>

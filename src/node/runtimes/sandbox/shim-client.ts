@@ -12,19 +12,19 @@ import { type ShimCall, lineReader, type ShimOpening, type SessionAnswer, type S
 export interface ShimClientOptions {
   readonly world: World;
   readonly root: string;
-  /** The command that starts a keeper; whatever it needs to know besides is in its arguments. */
+  /** The command that starts a shim, with its settings as arguments. */
   readonly shim: readonly string[];
   readonly onPod: (pod: PodState) => void;
   readonly onGone: (uid: string) => void;
-  /** The keeper ended. What it kept ends with it; a new one tells what is left. */
+  /** The shim ended, and its containers with it. */
   readonly onLost: () => void;
 }
 
-/** How long a keeper may take to listen, and between two looks whether it does. */
+/** How long a shim may take to listen, and the interval of the checks. */
 const startMs = 15_000;
-const betweenLooksMs = 10;
+const checkEveryMs = 10;
 
-/** The agent's connection to the keeper of its containers, which is started if there is none. */
+/** The agent's connection to its container shim, which is started if there is none. */
 export class ShimClient {
   readonly #options: ShimClientOptions;
   #control: Socket | undefined;
@@ -37,7 +37,7 @@ export class ShimClient {
     this.#options = options;
   }
 
-  /** Resolves once all that the keeper has was told. @throws if no keeper can be started */
+  /** Resolves once the shim has sent all its pods. @throws if no shim can be started */
   open(): Promise<void> {
     this.#opening ??= this.#open().catch((error: unknown) => {
       this.#opening = undefined;
@@ -59,13 +59,13 @@ export class ShimClient {
     });
   }
 
-  /** A connection for one session, once the keeper has agreed. What follows the answer is in the socket again. */
+  /** A connection for one session, once the shim has accepted it. Bytes after the answer are put back into the socket. */
   async session(opening: ShimOpening): Promise<Result<{ readonly socket: Socket; readonly answer: Extract<SessionAnswer, { ok: true }> }>> {
     const socket = await dial(socketOf(this.#options.root)).catch((error: Error) => error);
     if (socket instanceof Error) return failed(socket.message);
     socket.write(`${JSON.stringify(opening)}\n`);
     const answer = await firstLine(socket);
-    if (answer === undefined) return failed('the keeper of containers has ended');
+    if (answer === undefined) return failed('the container shim has ended');
     return answer.ok ? { ok: true, value: { socket, answer } } : { ok: false, error: answer.error };
   }
 
@@ -84,7 +84,7 @@ export class ShimClient {
       );
       socket.on('error', () => socket.destroy());
       socket.on('close', () => {
-        reject(new Error('the keeper of containers has ended'));
+        reject(new Error('the container shim has ended'));
         this.#disconnected();
       });
       socket.write(`${JSON.stringify({ open: 'control' } satisfies ShimOpening)}\n`);
@@ -100,8 +100,8 @@ export class ShimClient {
     for (;;) {
       const socket = await dial(socketOf(root)).catch((error: Error) => error);
       if (!(socket instanceof Error)) return socket;
-      if (world.clock.monotonic() > until) throw new Error(`the keeper of containers does not start: ${socket.message} (its log is ${this.#logFile})`);
-      await new Promise<void>((resolve) => void world.timers.after(betweenLooksMs, resolve));
+      if (world.clock.monotonic() > until) throw new Error(`the container shim does not start: ${socket.message} (its log is ${this.#logFile})`);
+      await new Promise<void>((resolve) => void world.timers.after(checkEveryMs, resolve));
     }
   }
 
@@ -110,13 +110,13 @@ export class ShimClient {
   }
 
   #launch(): void {
-    const { root, shim: keeper } = this.#options;
-    const [program = '', ...args] = keeper;
+    const { root, shim } = this.#options;
+    const [program = '', ...args] = shim;
     mkdirSync(root, { recursive: true, mode: 0o700 });
     const log = openSync(this.#logFile, 'a', 0o600);
-    // In a session of its own: what ends the agent does not end it.
+    // In a session of its own: signals to the agent's session do not end it.
     const child = spawn(program, args, { detached: true, stdio: ['ignore', log, log], cwd: '/', env: { PATH: defaultPath, ...marking(`keeper ${root}`) } });
-    child.on('error', (error) => this.#options.world.log.error('the keeper of containers cannot be started', { error: error.message }));
+    child.on('error', (error) => this.#options.world.log.error('the container shim cannot be started', { error: error.message }));
     child.unref();
     closeSync(log);
   }
@@ -144,7 +144,7 @@ export class ShimClient {
   #disconnected(): void {
     this.#control = undefined;
     this.#opening = undefined;
-    for (const number of this.#calls.keys()) this.#settle(number, failed('the keeper of containers has ended'));
+    for (const number of this.#calls.keys()) this.#settle(number, failed('the container shim has ended'));
     if (!this.#closed) this.#options.onLost();
   }
 }

@@ -23,30 +23,30 @@ export interface ShimContainerContext {
   readonly roots: RootMaker;
   /** The process that holds the pod's namespaces; undefined: there are none. */
   readonly pause: number | undefined;
-  /** The first process of another container of the pod that runs. */
+  /** The first process of another running container of the pod. */
   readonly processOf: (container: string) => number | undefined;
-  /** Whose state has changed. */
+  /** The run's state has changed. */
   readonly onChange: () => void;
 }
 
-/** What is written down of a container. */
+/** The state of a container on disk. */
 export interface ContainerCheckpoint {
   readonly spec: ContainerSpec;
   readonly run: ContainerRun;
   readonly logDirectory: string;
 }
 
-/** Receives what a container writes; false: it cannot keep up. */
+/** Receives the container's output. */
 export type Listener = (stream: 'stdout' | 'stderr', chunk: Buffer) => void;
 
-/** One time that a container runs, from its start to its end. */
+/** One run of a container. */
 export class ShimContainer {
   readonly spec: ContainerSpec;
   readonly #context: ShimContainerContext;
   readonly #logDirectory: string;
   #run: ContainerRun;
   #child: ChildProcess | undefined;
-  /** The container's first process, as the host counts. */
+  /** The container's first process, in the host's process namespace. */
   #pid: number | undefined;
   #limited: ControlGroup | undefined;
   readonly #listeners = new Set<Listener>();
@@ -54,23 +54,23 @@ export class ShimContainer {
   readonly #ended: Promise<void>;
   #resolveEnded: () => void = () => undefined;
 
-  constructor(notes: ContainerCheckpoint, around: ShimContainerContext) {
-    this.spec = notes.spec;
-    this.#run = notes.run;
-    this.#begun = notes.run.state.startedAt > 0 || notes.run.state.type === 'exited';
-    this.#logDirectory = notes.logDirectory;
-    this.#context = around;
+  constructor(checkpoint: ContainerCheckpoint, context: ShimContainerContext) {
+    this.spec = checkpoint.spec;
+    this.#run = checkpoint.run;
+    this.#begun = checkpoint.run.state.startedAt > 0 || checkpoint.run.state.type === 'exited';
+    this.#logDirectory = checkpoint.logDirectory;
+    this.#context = context;
     this.#ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
-    if (notes.run.state.type === 'exited') this.#resolveEnded();
+    if (checkpoint.run.state.type === 'exited') this.#resolveEnded();
   }
 
   get run(): ContainerRun {
     return this.#run;
   }
 
-  /** Before that nobody gets to see it. */
+  /** The program has been started: from then on the run is visible. */
   get begun(): boolean {
     return this.#begun;
   }
@@ -83,7 +83,7 @@ export class ShimContainer {
     return this.#child?.stdin ?? undefined;
   }
 
-  /** Directories of control groups that whoever enters the container joins. */
+  /** Directories of control groups that a process entering the container joins. */
   get groups(): readonly string[] {
     return this.#limited?.directories ?? [];
   }
@@ -123,7 +123,7 @@ export class ShimContainer {
     return this.#follow(child, log);
   }
 
-  /** From now on it may use so much. False: it does not run. */
+  /** False: the container does not run. */
   limit(limits: ContainerLimits): boolean {
     if (this.#pid === undefined) return false;
     const before = this.groups;
@@ -152,14 +152,14 @@ export class ShimContainer {
     cancel();
   }
 
-  /** Takes away what it left besides its state. */
+  /** Removes its files. */
   remove(): void {
     rmSync(this.#terminationFile, { force: true });
     rmSync(this.#context.layout.containerCheckpoint(this.spec.podUid, this.run.id), { force: true });
     for (const file of this.logFiles()) rmSync(file, { force: true });
   }
 
-  /** Nobody knows how it ended: whoever would have, has ended too. */
+  /** How it ended is unknown: the shim that ran it has ended too. */
   markLost(): void {
     const { state } = this.#run;
     if (state.type !== 'running') return;
@@ -206,9 +206,9 @@ export class ShimContainer {
     const target = this.spec.processesOf === undefined ? undefined : this.#context.processOf(this.spec.processesOf);
     const enter = target === undefined ? [] : ['nsenter', '-t', String(target), '--pid'];
     const pids = this.spec.hostPid || target !== undefined ? [] : ['--pid'];
-    // Mounts that the container shares with the host are as they were; all others follow the host's, and not the other way round.
+    // Shared mounts propagate both ways; all others only from the host to the container.
     const propagation = this.#isSharing ? 'unchanged' : 'slave';
-    // The first child of who unshares the process ids is the container's first process. This shell tells what became of it, which unshare --fork does not
+    // The first child after unsharing the process namespace is the container's first process. This shell reports its exit status, which unshare --fork does not
     // if SIGKILL ended it.
     return [...join, ...enter, 'unshare', '--mount', '--propagation', propagation, ...pids, 'sh', '-c', 'sh -c "$0"; exit $?', runScript];
   }
@@ -270,7 +270,7 @@ export class ShimContainer {
     };
   }
 
-  /** What it left in its file; if it failed and left nothing, perhaps the last that it wrote. */
+  /** The termination message file; or with FallbackToLogsOnError, the end of a failed container's log. */
   #terminationMessage(exitCode: number): string {
     const said = readEnd(this.#terminationFile, 4096);
     if (said !== '' || exitCode === 0 || !this.spec.terminationMessage.orLastLog) return said;
@@ -292,26 +292,26 @@ export class ShimContainer {
   #change(state: ContainerRunState): void {
     this.#run = { ...this.#run, state };
     this.#begun = true;
-    const notes: ContainerCheckpoint = { spec: this.spec, run: this.#run, logDirectory: this.#logDirectory };
-    writeState(this.#context.layout.containerCheckpoint(this.spec.podUid, this.run.id), notes);
+    const checkpoint: ContainerCheckpoint = { spec: this.spec, run: this.#run, logDirectory: this.#logDirectory };
+    writeState(this.#context.layout.containerCheckpoint(this.spec.podUid, this.run.id), checkpoint);
     this.#context.onChange();
   }
 
-  /** With its first process every other one of the container ends; before there is one, whoever makes it. */
+  /** The end of its first process ends all others of the container; before there is one, the launching process is killed. */
   #kill(): void {
     const pid = this.#pid ?? this.#child?.pid;
     if (pid !== undefined) signal(pid, 'SIGKILL');
   }
 }
 
-/** By number, as the kernel knows them. One that is not there is found missing when the container is made. */
+/** By device number. A missing device is an error when the container is created. */
 const readOnlyDevices = ({ devices }: ContainerSpec): readonly string[] =>
   devices.flatMap(({ readOnly, hostPath }) => {
     const facts = readOnly ? statSync(hostPath, { throwIfNoEntry: false }) : undefined;
     return facts === undefined ? [] : [deviceNumber(facts.rdev)];
   });
 
-/** 'major:minor', in the way of Linux. */
+/** 'major:minor', as Linux encodes it. */
 const deviceNumber = (rdev: number): string => `${(rdev >>> 8) & 0xfff}:${(rdev & 0xff) | ((rdev >>> 12) & 0xfff00)}`;
 
 const startErrorPrefix =

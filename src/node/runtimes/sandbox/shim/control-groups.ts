@@ -1,4 +1,4 @@
-/** Limits of memory, processor time and processes, as far as the host lets us set them: version 1 or 2 of control groups. */
+/** Limits of memory, CPU and processes by control groups version 1 or 2, as far as the host allows. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ContainerLimits } from '../../../runtime.ts';
@@ -8,22 +8,22 @@ const root = '/sys/fs/cgroup';
 export interface ControlGroup {
   /** Directories that the container's first process joins. */
   readonly directories: readonly string[];
-  /** Whether the kernel has ended a process of it for want of memory. */
+  /** Whether the kernel has killed a process of it because of its memory limit. */
   ranOutOfMemory(): boolean;
   remove(): void;
 }
 
 const unlimited: ControlGroup = { directories: [], ranOutOfMemory: () => false, remove: () => undefined };
 
-/** Processor time is given out in tenths of a second. */
+/** The CFS period. */
 const periodUs = 100_000;
 
 export interface Limits extends ContainerLimits {
-  /** Block devices that it may read and not write to: '7:3'. Only version 1 can see to that. */
+  /** Block devices that it may read but not write: '7:3'. Only version 1 enforces that. */
   readonly readOnlyDevices: readonly string[];
 }
 
-/** `name`: one of its own below `group`, such as 'moor-1a2b/pod/container'. What cannot be limited is not. */
+/** `name`: its group below `group`, such as 'moor-1a2b/pod/container'. Limits that cannot be set are ignored. */
 export function limit(group: string, name: string, limits: Limits): ControlGroup {
   const { cpuMilli, cpuRequestMilli, memoryBytes, readOnlyDevices } = limits;
   if (cpuMilli === undefined && cpuRequestMilli === undefined && memoryBytes === undefined && readOnlyDevices.length === 0) return unlimited;
@@ -69,12 +69,12 @@ function separate(group: string, name: string, { cpuMilli, cpuRequestMilli, memo
   return of(directories, memory === undefined ? undefined : path.join(memory, 'memory.oom_control'));
 }
 
-/** Processes that ran before there was anything to limit them by. */
+/** Moves processes that ran before the group existed. */
 export function joinGroups(directories: readonly string[], pids: readonly number[]): void {
   for (const directory of directories) for (const pid of pids) tryWrite(path.join(directory, 'cgroup.procs'), String(pid));
 }
 
-/** Takes away a group that nobody is in any more, and what is left in it. */
+/** Removes a group without processes, and the groups below it. */
 export function removeGroup(group: string): void {
   for (const controller of ['', 'memory', 'cpu', 'devices']) {
     const directory = path.join(root, controller, group);
@@ -100,7 +100,7 @@ function tryWrite(file: string, text: string): void {
   try {
     writeFileSync(file, text);
   } catch {
-    // The kernel has no such limit, or does not let us: the container runs without.
+    // The kernel has no such limit, or refuses it: the container runs without.
   }
 }
 
@@ -116,6 +116,6 @@ function tryRemove(directory: string): void {
   try {
     rmdirSync(directory);
   } catch {
-    // A process that is just ending is still in it; the next start of a keeper finds the rest.
+    // A process that is just ending is still in it; the next shim removes the rest.
   }
 }

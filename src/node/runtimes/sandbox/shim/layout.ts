@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 
-/** Where everything lies that a keeper has. */
+/** The paths and names of a shim. */
 export interface Layout {
   readonly root: string;
-  /** A short name that no other keeper on this machine has. */
+  /** A short name, unique on this machine. */
   readonly name: string;
   /** An empty directory. */
   readonly scratch: string;
-  /** What every container finds in /dev. */
+  /** The devices of every container. */
   readonly devices: string;
   readonly pods: string;
   /** The control group of all containers. */
   readonly group: string;
-  /** The pods' network; a name of at most 15 characters. */
+  /** The bridge of the pods' network: a name of at most 15 characters. */
   readonly bridge: string;
   readonly hidden: readonly string[];
   pod(uid: string): string;
@@ -23,7 +23,7 @@ export interface Layout {
   containerCheckpoint(uid: string, id: string): string;
   terminationMessage(uid: string, id: string): string;
   logs(pod: { readonly uid: string; readonly namespace: string; readonly name: string }, container: string): string;
-  /** How a process is marked. */
+  /** The mark of a process. */
   mark(what: string): string;
   /** Options of nsenter(1): the namespaces that a pod's containers share. */
   podNamespaces(uid: string): readonly string[];
@@ -54,11 +54,11 @@ export function layoutOf(root: string, options: { readonly hidden: readonly stri
   };
 }
 
-/** Eight characters that follow from a path. */
+/** Eight characters of a path's hash. */
 export const nameOf = (root: string): string => createHash('sha256').update(path.resolve(root)).digest('hex').slice(0, 8);
 
-/** Where the keeper listens: the path of a socket must be short, that of its files need not be. */
+/** The shim's socket: Linux limits the length of its path. */
 export const socketOf = (root: string): string => path.join('/run/moor', `${nameOf(root)}.sock`);
 
-/** Names come from objects that the server has checked; a slash in one would still lead elsewhere. */
+/** The API server validates names; a slash would still lead elsewhere. */
 const safe = (name: string): string => name.replaceAll(/[/\0]/g, '-').replace(/^\.+$/, '-');

@@ -2,20 +2,20 @@ import { closeSync, openSync, readdirSync, renameSync, rmSync, statSync, writeSy
 import path from 'node:path';
 import type { Clock } from '../../../../world/world.ts';
 
-/** As kubelets have them: 10 MiB a file, five files. */
+/** The kubelet's defaults: 10 MiB a file, five files. */
 export interface LogBounds {
   readonly bytes: number;
   readonly files: number;
 }
 
-/** A line longer than this is cut into parts. */
+/** Longer lines are split. */
 const longestPart = 16 * 1024;
 
 type Stream = 'stdout' | 'stderr';
 
 /**
- * What a container writes, in the format of CRI: '2026-01-02T03:04:05.000000000Z stdout F text'. P instead of F: the line goes on with the next one of
- * its stream. Files that are full are put aside with their time behind the name.
+ * A container's log in CRI's format: '2026-01-02T03:04:05.000000000Z stdout F text'. P instead of F: the next entry of the stream continues the line. Full files
+ * are rotated: their names end with the time.
  */
 export class LogFile {
   readonly #path: string;
@@ -50,7 +50,7 @@ export class LogFile {
     this.#append(Buffer.concat(parts));
   }
 
-  /** Nothing more comes: what has no end of line is written without one. */
+  /** Writes the last lines, even without a line break. */
   close(): void {
     for (const stream of ['stdout', 'stderr'] as const) {
       const rest = this.#unfinished[stream];
@@ -62,7 +62,7 @@ export class LogFile {
   #append(bytes: Buffer): void {
     if (bytes.length === 0) return;
     if (this.#size > 0 && this.#size + bytes.length > this.#bounds.bytes) this.#rotate();
-    // Disks fill up. Whoever writes to its log goes on all the same.
+    // The disk is full: the container continues without its log.
     try {
       writeSync(this.#descriptor, bytes);
       this.#size += bytes.length;
@@ -90,7 +90,7 @@ export class LogFile {
 
 const newline = Buffer.from('\n');
 
-/** Files that were put aside, oldest first. */
+/** Rotated files, oldest first. */
 export function oldFiles(file: string): readonly string[] {
   const [folder, name] = [path.dirname(file), path.basename(file)];
   return readdirSync(folder)

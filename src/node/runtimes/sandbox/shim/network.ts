@@ -1,4 +1,4 @@
-/** The pods' network: a bridge of the host, and a pair of interfaces for each pod, one end inside. The kernel takes them away with the pod's namespace. */
+/** The pods' network: a bridge of the host, and a veth pair for each pod. The kernel removes the pair with the pod's network namespace. */
 import { createHash } from 'node:crypto';
 import { gatewayOf } from '../../../network/gateway.ts';
 import { run } from './processes.ts';
@@ -12,7 +12,7 @@ export interface PodNetwork {
 export class Network {
   readonly #network: PodNetwork;
   #made: Promise<string> | undefined;
-  /** Who waits to be connected, while others are. */
+  /** Connections that wait for the running batch. */
   #waiting: { readonly commands: string; readonly done: (wrong: string) => void }[] = [];
   #isConnecting = false;
 
@@ -20,7 +20,7 @@ export class Network {
     this.#network = network;
   }
 
-  /** Connects a process's namespace. Resolves with what is wrong; '': nothing. */
+  /** Connects a process's network namespace. Resolves with the error; '': none. */
   async connect(uid: string, pid: number): Promise<string> {
     const wrong = await this.#make();
     if (wrong !== '') return wrong;
@@ -32,7 +32,7 @@ export class Network {
     });
   }
 
-  /** All that have come meanwhile by one ip(8); if something is wrong with one of them, each by its own. */
+  /** One ip(8) for the whole batch; if it fails, one for each connection. */
   async #connectWaiting(): Promise<void> {
     this.#isConnecting = true;
     for (let all = this.#waiting.splice(0); all.length > 0; all = this.#waiting.splice(0)) {
@@ -43,7 +43,7 @@ export class Network {
     this.#isConnecting = false;
   }
 
-  /** Commands of ip(8) for inside of the pod, in one line each. */
+  /** Commands of ip(8) in the pod's network namespace. */
   inside(address: string): readonly string[] {
     const [, prefix = '24'] = this.#network.cidr.split('/');
     return [`link set lo up`, `addr add ${address}/${prefix} dev eth0`, `link set eth0 up`, `route add default via ${gatewayOf(this.#network.cidr)}`];
@@ -63,7 +63,7 @@ export class Network {
     return this.#made;
   }
 
-  /** An earlier keeper may have made it. */
+  /** An earlier shim may have made it. */
   async #makeBridge(): Promise<string> {
     const { bridge, cidr } = this.#network;
     const [, prefix = '24'] = cidr.split('/');
@@ -72,7 +72,7 @@ export class Network {
   }
 }
 
-/** What was done before another of the same batch failed. */
+/** Done already, by a batch that failed later. */
 const isThere = (said: string): boolean => said.split('\n').every((line) => /File exists|^Command failed/.test(line));
 
 /** At most 15 characters. */

@@ -8,10 +8,10 @@ import type { Network } from './network.ts';
 import { isAlive, launch, signal } from './processes.ts';
 import { namesIn, readState, writeState } from './state-files.ts';
 
-/** What is written down of a pod. */
+/** The state of a pod on disk. */
 export interface PodCheckpoint {
   readonly spec: PodSandboxSpec;
-  /** The process that holds its namespaces; undefined: there is no sandbox (any more). */
+  /** The pause process, which holds the namespaces; undefined: there is no sandbox (any more). */
   readonly pause: number | undefined;
   readonly ips: readonly string[];
 }
@@ -24,17 +24,17 @@ export interface ShimPodContext extends Omit<ShimContainerContext, 'pause' | 'pr
 /** Runs of one container that are kept: the current one and the one before. */
 const keptRuns = 2;
 
-/** A pod: the process that holds its namespaces, and its containers. */
+/** A pod: its pause process and its containers. */
 export class ShimPod {
   readonly uid: string;
   readonly #context: ShimPodContext;
   #checkpoint: PodCheckpoint;
   #containers: ShimContainer[] = [];
 
-  constructor(notes: PodCheckpoint, around: ShimPodContext) {
-    this.uid = notes.spec.uid;
-    this.#checkpoint = notes;
-    this.#context = around;
+  constructor(checkpoint: PodCheckpoint, context: ShimPodContext) {
+    this.uid = checkpoint.spec.uid;
+    this.#checkpoint = checkpoint;
+    this.#context = context;
   }
 
   get state(): PodState {
@@ -52,7 +52,7 @@ export class ShimPod {
     return this.#containers.find(({ run }) => run.id === id);
   }
 
-  /** Options of nsenter(1): what the pause process has of its own. */
+  /** Options of nsenter(1): the namespaces of the pause process. */
   get namespaces(): readonly string[] {
     const { address, hostIpc } = this.#checkpoint.spec;
     return [...(address === undefined ? [] : ['-n', '-u']), ...(hostIpc ? [] : ['-i'])];
@@ -76,7 +76,7 @@ export class ShimPod {
   async startContainer(spec: ContainerSpec): Promise<Result<ContainerRun>> {
     if (this.#checkpoint.pause === undefined) return { ok: false, error: { reason: 'not-found', message: 'the pod has no sandbox' } };
     const same = this.#containers.find((each) => each.spec.name === spec.name && each.spec.attempt === spec.attempt);
-    // Whoever asks again did not hear the answer.
+    // A repeated call: the agent did not get the answer.
     if (same !== undefined) return { ok: true, value: same.run };
     const run: ContainerRun = {
       id: randomBytes(32).toString('hex'),
@@ -114,19 +114,19 @@ export class ShimPod {
     this.#context.onChange(this.uid);
   }
 
-  /** Takes up what an earlier keeper left: nobody holds the other ends of its containers' pipes any more. */
+  /** Reads the containers that an earlier shim left: they have lost the other ends of their pipes. */
   recover(): void {
     const { layout } = this.#context;
     for (const name of namesIn(layout.containers(this.uid)).filter((each) => each.endsWith('.json'))) {
-      const notes = readState(path.join(layout.containers(this.uid), name)) as ContainerCheckpoint | undefined;
-      if (notes !== undefined) this.#addContainer(notes).markLost();
+      const checkpoint = readState(path.join(layout.containers(this.uid), name)) as ContainerCheckpoint | undefined;
+      if (checkpoint !== undefined) this.#addContainer(checkpoint).markLost();
     }
     this.#containers.sort((a, b) => a.run.state.startedAt - b.run.state.startedAt || a.spec.attempt - b.spec.attempt);
     if (this.#checkpoint.pause !== undefined) this.#save({ ...this.#checkpoint, pause: undefined });
   }
 
-  #addContainer(notes: ContainerCheckpoint): ShimContainer {
-    const container = new ShimContainer(notes, {
+  #addContainer(checkpoint: ContainerCheckpoint): ShimContainer {
+    const container = new ShimContainer(checkpoint, {
       ...this.#context,
       pause: this.#checkpoint.pause,
       processOf: (name) => this.#containers.findLast(({ run }) => run.name === name && run.state.type === 'running')?.pid,
@@ -141,13 +141,13 @@ export class ShimPod {
     for (const { run } of old) this.removeContainer(run.id);
   }
 
-  #save(notes: PodCheckpoint): void {
-    this.#checkpoint = notes;
-    writeState(this.#context.layout.podCheckpoint(this.uid), notes);
+  #save(checkpoint: PodCheckpoint): void {
+    this.#checkpoint = checkpoint;
+    writeState(this.#context.layout.podCheckpoint(this.uid), checkpoint);
     this.#context.onChange(this.uid);
   }
 
-  /** Resolves with its id, or with what is wrong. */
+  /** Resolves with its process id, or with the error. */
   async #startPause(): Promise<number | string> {
     const { network, layout } = this.#context;
     const { address, hostname, hostIpc } = this.#checkpoint.spec;
@@ -172,13 +172,13 @@ export class ShimPod {
     if (!isReady) signal(pid, 'SIGKILL');
     child.stderr?.destroy();
     child.unref();
-    // Whoever ended it ended the pod's place; its id may be another's before long.
+    // Without the pause process there is no sandbox; its process id may be reused.
     child.once('exit', () => (this.#checkpoint.pause === pid ? this.#save({ ...this.#checkpoint, pause: undefined }) : undefined));
     return isReady ? pid : wrong || said || 'it could not be set up';
   }
 }
 
-/** What a process reports on a pipe, waited for piece by piece. */
+/** Waits for the reports that a process writes to a pipe. */
 function reports(pipe: Readable): { readonly until: (end: string) => Promise<boolean> } {
   let text = '';
   let isOver = false;

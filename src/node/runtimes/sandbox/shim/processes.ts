@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { defaultPath } from '../container-script.ts';
 
-/** By which a process of this keeper is known to the next one: a variable that what runs in containers does not get to see. */
+/** An environment variable by which the next shim finds the processes of this one. Containers do not see it. */
 const marker = 'MOOR_KEPT';
 
 export const marking = (mark: string): Readonly<Record<string, string>> => ({ [marker]: mark });
@@ -11,24 +11,24 @@ export const marking = (mark: string): Readonly<Record<string, string>> => ({ [m
 export interface Launch {
   readonly stdio: StdioOptions;
   readonly mark: string;
-  /** What `runScript` runs. Everybody on the machine can read the arguments of a process, and a container's variables may be secret. */
+  /** For `runScript`. Not an argument: every user of the machine can read arguments, and a container's variables may be secret. */
   readonly script?: string;
-  /** What the script finds at `wordsOf` them: each may be as long as the kernel lets a variable be. */
+  /** The script's expressions for them are `wordsOf` them. */
   readonly texts?: readonly string[];
 }
 
-/** For a shell that was launched with a script. */
+/** The command of a shell that was launched with a script. */
 export const runScript = 'eval "$MOOR_SCRIPT"';
 
 const textVariable = (number: number): string => `MOOR_TEXT_${number}`;
 
-/** In the shell's language. */
+/** The shell's expressions for the texts. */
 export const wordsOf = (texts: readonly string[]): readonly string[] => texts.map((_, number) => `"$${textVariable(number)}"`);
 
-/** What Linux lets one variable have, with its name and its end; and all of them: a quarter of the usual stack, and they are there twice when they are handed on. */
+/** Linux' limits of one variable, with its name, and of all of them: a quarter of the stack, of which they need twice their size. */
 const [longestText, longestTexts] = [128 * 1024 - 24, 1024 * 1024 - 64 * 1024];
 
-/** Whether no program could be given all that. */
+/** Whether Linux refuses so many variables. */
 export const areTooLong = (texts: readonly string[]): boolean => {
   const sizes = texts.map((text) => Buffer.byteLength(text));
   return sizes.some((size) => size > longestText) || sizes.reduce((sum, size) => sum + size + 8, 0) > longestTexts;
@@ -42,23 +42,23 @@ export function launch(command: readonly string[], { stdio, mark, script, texts 
   return spawn(program, args, { stdio, detached: true, cwd: '/', env });
 }
 
-/** Runs a short program of the host to its end, with some input. Resolves with what it complained about; '': nothing. */
+/** Runs a program of the host to its end, with some input. Resolves with its error output; '': none. */
 export function run(command: readonly string[], input = ''): Promise<string> {
   const [program = '', ...args] = command;
   return new Promise((resolve) => {
     const child = spawn(program, args, { stdio: ['pipe', 'ignore', 'pipe'], cwd: '/', env: { PATH: defaultPath } });
-    let said = '';
+    let errors = '';
     child.stderr.on('data', (chunk: Buffer) => {
-      if (said.length < 4096) said += chunk.toString();
+      if (errors.length < 4096) errors += chunk.toString();
     });
     child.on('error', (error) => resolve(error.message));
-    child.on('close', (code) => resolve(code === 0 ? '' : said.trim() || `${program} ended with ${code}`));
+    child.on('close', (code) => resolve(code === 0 ? '' : errors.trim() || `${program} ended with ${code}`));
     child.stdin.on('error', () => undefined);
     child.stdin.end(input);
   });
 }
 
-/** Processes whose mark begins so, by that mark. */
+/** Process ids, by mark. */
 export function marked(prefix: string): ReadonlyMap<string, number> {
   const wanted = `${marker}=${prefix}`;
   const found = new Map<string, number>();

@@ -1,7 +1,7 @@
 import type { ContainerRoot } from '../container-root.ts';
 
-/** Whoever makes the roots of containers. */
+/** Makes the root file systems of containers. */
 export interface RootMaker {
-  /** In the mounts of a process of the host, which is in the new root afterwards. Resolves with what is wrong; '': nothing. */
+  /** In the mount namespace of a process, which is in the new root afterwards. Resolves with the error; '': none. */
   make(pid: number, root: ContainerRoot): Promise<string>;
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { Semaphore } from './semaphore.ts';
 
-/** Work that ends when it is told to, timers that run when they are told to. */
-function scene(atOnce: number) {
+/** Work and timers that the test ends. */
+function setUp(atOnce: number) {
   const timers: (() => void)[] = [];
   const began: string[] = [];
   const ends = new Map<string, () => void>();
@@ -20,7 +20,7 @@ function scene(atOnce: number) {
 }
 
 test('so many at a time, the next when one is done, in the order in which they came', async () => {
-  const { began, work, timers, end } = scene(2);
+  const { began, work, timers, end } = setUp(2);
   const all = ['a', 'b', 'c', 'd'].map(work);
   expect(began).toEqual(['a', 'b']);
   end('b');
@@ -36,7 +36,7 @@ test('so many at a time, the next when one is done, in the order in which they c
 });
 
 test('one that fails makes room, and so does one that takes too long, once', async () => {
-  const { began, work, timers, end } = scene(1);
+  const { began, work, timers, end } = setUp(1);
   const turns = [work('slow'), work('next'), work('last')];
   timers[0]?.();
   await Promise.resolve();

@@ -1,11 +1,11 @@
 import type { Timers } from '../../../../world/world.ts';
 
-/** Whoever takes longer than this waits for something else than the processor: others need not wait with it. */
+/** Work that takes longer than this waits for something else than the CPU: it no longer counts. */
 const longestMs = 1_000;
 
 /**
- * Lets so many work at a time, in the order in which they came. A hundred who all start at once would all be done late; so the first are done soon, and the last
- * not later.
+ * Limits concurrent work, first come, first served. Of a hundred containers that start at once, the first are up early, and the last not later than without a
+ * limit.
  */
 export class Semaphore {
   readonly #timers: Timers;

@@ -1,4 +1,4 @@
-/** Streams between whoever asked for them and a program: one that was started for this, or a container's own. */
+/** Sessions: exec, attach and port forwarding, between an agent and a program. */
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
@@ -19,10 +19,10 @@ export interface SessionContext {
   readonly mark: string;
 }
 
-/** What of a container's output waits for somebody who attached and does not read, before the connection is given up. */
+/** Output that is buffered for an attached client that does not read, before its connection is closed. */
 const mostWaiting = 4 * 1024 * 1024;
 
-/** Whatever the client sends before the answer is kept and comes first. */
+/** Delivers first what the client sent before the answer. */
 export type Incoming = (onChunk: (chunk: Buffer) => void) => void;
 
 export function refuse(socket: Socket, error: RuntimeFailure): void {
@@ -34,7 +34,7 @@ const accept = (socket: Socket, answer: { readonly stdin: boolean; readonly tty:
 
 const exitFrame = (code: number): Buffer => frame(frames.exit, Buffer.from(JSON.stringify({ code } satisfies SessionEnd)));
 
-/** In the words of containerd and runc. */
+/** With the messages of containerd and runc. */
 const notStartedFrame = (why: string): Buffer => {
   const message = `failed to exec in container: failed to start exec "${randomBytes(32).toString('hex')}": OCI runtime exec failed: exec failed: unable to start container process: ${why}`;
   return frame(frames.exit, Buffer.from(JSON.stringify({ message } satisfies SessionEnd)));
@@ -44,7 +44,7 @@ const notStartedFrame = (why: string): Buffer => {
 export function serveExec(
   { socket, incoming }: SessionConnection,
   container: ShimContainer,
-  { place, options }: { readonly place: SessionContext; readonly options: ExecOptions },
+  { context, options }: { readonly context: SessionContext; readonly options: ExecOptions },
 ): void {
   const { pid } = container;
   if (pid === undefined) return refuse(socket, notRunning(container));
@@ -52,23 +52,23 @@ export function serveExec(
   const inside = options.tty ? inTerminal(options.command) : options.command;
   const texts = [...variablesOf({ ...spec, tty: options.tty }), ...inside];
   const script = execScript(spec, wordsOf(texts), options.command);
-  const enter = ['nsenter', '-t', String(pid), '-m', ...(spec.hostPid ? [] : ['-p']), ...place.pod.namespaces, '--', 'sh', '-c', runScript];
+  const enter = ['nsenter', '-t', String(pid), '-m', ...(spec.hostPid ? [] : ['-p']), ...context.pod.namespaces, '--', 'sh', '-c', runScript];
   const join = groups.map((group) => `echo 0 >${quote(`${group}/cgroup.procs`)};`).join(' ');
   const command = groups.length === 0 ? enter : ['sh', '-c', `${join} exec "$@"`, 'sh', ...enter];
-  const child = launch(command, { stdio: [options.stdin ? 'pipe' : 'ignore', 'pipe', 'pipe', 'pipe'], mark: place.mark, script, texts });
+  const child = launch(command, { stdio: [options.stdin ? 'pipe' : 'ignore', 'pipe', 'pipe', 'pipe'], mark: context.mark, script, texts });
   accept(socket, { stdin: options.stdin, tty: options.tty });
-  pipe(socket, incoming, { child, world: place.world, tty: options.tty });
+  pipe(socket, incoming, { child, world: context.world, tty: options.tty });
 }
 
-/** A connection to a port inside of the pod, where only its own loopback leads. */
-export function serveConnect({ socket, incoming }: SessionConnection, port: number, place: SessionContext): void {
-  const { pause } = place.pod;
+/** A connection to a port of the pod's loopback. */
+export function serveConnect({ socket, incoming }: SessionConnection, port: number, context: SessionContext): void {
+  const { pause } = context.pod;
   if (pause === undefined) return refuse(socket, { reason: 'not-found', message: 'the pod does not run' });
-  // It tells once it is connected, and ends with the connection: nothing else holds it then.
+  // The program reports that it is connected, and ends with the connection.
   const dial = `const s=require('net').connect(${Math.trunc(port)},'localhost',()=>{process.stderr.write('c');process.stdin.pipe(s);s.pipe(process.stdout)});s.on('error',()=>{}).on('close',()=>process.stdin.destroy())`;
-  const enter = place.pod.namespaces.includes('-n') ? ['nsenter', '-t', String(pause), '-n', '--'] : [];
-  const child = launch([...enter, process.execPath, '-e', dial], { stdio: ['pipe', 'pipe', 'pipe'], mark: place.mark });
-  const fail = (): void => refuse(socket, { reason: 'failed', message: refusedInside(place.pod.uid, port) });
+  const enter = context.pod.namespaces.includes('-n') ? ['nsenter', '-t', String(pause), '-n', '--'] : [];
+  const child = launch([...enter, process.execPath, '-e', dial], { stdio: ['pipe', 'pipe', 'pipe'], mark: context.mark });
+  const fail = (): void => refuse(socket, { reason: 'failed', message: refusedInside(context.pod.uid, port) });
   const abandon = (): void => endSession(child);
   child.once('close', fail).once('error', fail);
   socket.once('close', abandon);
@@ -76,11 +76,11 @@ export function serveConnect({ socket, incoming }: SessionConnection, port: numb
     child.off('close', fail).off('error', fail);
     socket.off('close', abandon);
     accept(socket, { stdin: true, tty: false });
-    pipe(socket, incoming, { child, world: place.world, tty: false });
+    pipe(socket, incoming, { child, world: context.world, tty: false });
   });
 }
 
-/** In the words of containerd. */
+/** With containerd's message. */
 const refusedInside = (uid: string, port: number): string =>
   `failed to connect to localhost:${port} inside namespace ${JSON.stringify(uid)}, IPv4: dial tcp4 127.0.0.1:${port}: connect: connection refused`;
 
@@ -93,7 +93,7 @@ function pipe(socket: Socket, incoming: Incoming, { child, world, tty }: { reado
   for (const stream of ['stdout', 'stderr'] as const) {
     const source = child[stream];
     source?.on('data', (chunk: Buffer) => {
-      // What nobody takes stays in the program's pipe, and the program waits.
+      // Back-pressure: unread output stays in the program's pipe.
       if (!socket.write(frame(frames[stream], chunk))) {
         source.pause();
         socket.once('drain', () => source.resume());
@@ -126,7 +126,7 @@ function pipe(socket: Socket, incoming: Incoming, { child, world, tty }: { reado
 export function serveAttach(
   { socket, incoming }: SessionConnection,
   container: ShimContainer,
-  { place, options }: { readonly place: SessionContext; readonly options: AttachOptions },
+  { context, options }: { readonly context: SessionContext; readonly options: AttachOptions },
 ): void {
   if (container.pid === undefined) return refuse(socket, notRunning(container));
   const { spec } = container;
@@ -140,7 +140,7 @@ export function serveAttach(
     const { state } = container.run;
     socket.end(exitFrame(state.type === 'exited' ? state.exitCode : 0));
   });
-  const size = spec.tty ? terminalSize(place.world, () => container.pid) : undefined;
+  const size = spec.tty ? terminalSize(context.world, () => container.pid) : undefined;
   socket.on('close', () => {
     silence();
     size?.close();
@@ -157,7 +157,7 @@ export function serveAttach(
 
 const notRunning = ({ spec }: ShimContainer): RuntimeFailure => ({ reason: 'not-found', message: `container ${spec.name} does not run` });
 
-/** Whoever sends what is no frame is not our agent. */
+/** Closes the connection of a client that does not send frames. */
 function reader(socket: Socket, onFrame: (kind: number, bytes: Buffer) => void): (chunk: Buffer) => void {
   const read = frameReader(onFrame);
   return (chunk) => {
@@ -174,12 +174,12 @@ function sizeOf(bytes: Buffer): TerminalSize {
   return { width: Math.trunc(width) || 80, height: Math.trunc(height) || 24 };
 }
 
-/** The id of one that has ended may be another's by now. */
+/** The process id of a program that has ended may be reused. */
 function endSession(child: ChildProcess): void {
   if (child.exitCode === null && child.signalCode === null) killAll(child.pid);
 }
 
-/** The program of a session, with what it started: nsenter(1) waits outside for what is inside. */
+/** A session's program and its descendants: nsenter(1) waits outside for the program inside. */
 function killAll(pid: number | undefined): void {
   if (pid === undefined) return;
   for (const child of childrenOf(pid)) killAll(child);

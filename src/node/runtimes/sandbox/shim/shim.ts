@@ -1,4 +1,4 @@
-/** The process that keeps containers: it makes them, writes down what they say, and sees how they end. Agents come and go. */
+/** The container shim: a process that starts containers, writes their logs and reaps them. It outlives agents. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -25,25 +25,25 @@ export interface ShimOptions extends ShimSettings {
 }
 
 export interface ShimSettings {
-  /** Where all state lies. */
+  /** The directory of its state. */
   readonly root: string;
-  /** The block of addresses that pods have theirs from. */
+  /** The pod CIDR. */
   readonly podCidr: string;
-  /** What of the host no container is to see, besides the root above. */
+  /** Paths of the host that are hidden from containers, besides `root`. */
   readonly hidden: readonly string[];
   readonly logBounds?: LogBounds;
-  /** How long it goes on without an agent when nothing runs. */
+  /** How long it continues without an agent when nothing runs. */
   readonly idleMs?: number;
 }
 
 const usualLogBounds: LogBounds = { bytes: 10 * 1024 * 1024, files: 5 };
 const usualIdleMs = 10_000;
 
-/** Resolves when the keeper has nothing left to keep. */
+/** Resolves when the shim has been idle for long enough. */
 export async function runShim(options: ShimOptions): Promise<void> {
-  const keeper = new ContainerShim(options);
-  keeper.recover();
-  await keeper.serve();
+  const shim = new ContainerShim(options);
+  shim.recover();
+  await shim.serve();
 }
 
 class ContainerShim {
@@ -66,17 +66,17 @@ class ContainerShim {
     if (!existsSync(this.#layout.devices)) execFileSync('sh', ['-c', devicesScript(this.#layout.devices)]);
   }
 
-  /** Containers of a keeper that died have lost whom they write to: they end, and what is known of them is kept. */
+  /** Containers of a shim that died have lost their pipes: they are killed, and their state is kept. */
   recover(): void {
     for (const pid of marked(this.#layout.mark('')).values()) if (pid !== process.pid) signal(pid, 'SIGKILL');
     for (const uid of namesIn(this.#layout.pods)) {
-      const notes = readState(this.#layout.podCheckpoint(uid)) as PodCheckpoint | undefined;
-      if (notes === undefined) rmSync(path.join(this.#layout.pods, uid), { recursive: true, force: true });
-      else this.#addPod(notes).recover();
+      const checkpoint = readState(this.#layout.podCheckpoint(uid)) as PodCheckpoint | undefined;
+      if (checkpoint === undefined) rmSync(path.join(this.#layout.pods, uid), { recursive: true, force: true });
+      else this.#addPod(checkpoint).recover();
     }
   }
 
-  /** Whoever listens there already is the keeper: then this one ends. */
+  /** Ends at once if another shim listens already. */
   async serve(): Promise<void> {
     const socket = socketOf(this.#options.root);
     mkdirSync(path.dirname(socket), { recursive: true, mode: 0o700 });
@@ -91,21 +91,21 @@ class ContainerShim {
     rmSync(socket, { force: true });
   }
 
-  #addPod(notes: PodCheckpoint): ShimPod {
+  #addPod(checkpoint: PodCheckpoint): ShimPod {
     const { world, roots, logBounds = usualLogBounds } = this.#options;
-    const pod = new ShimPod(notes, { world, layout: this.#layout, network: this.#network, roots, logBounds, onChange: (uid) => this.#changed(uid) });
+    const pod = new ShimPod(checkpoint, { world, layout: this.#layout, network: this.#network, roots, logBounds, onChange: (uid) => this.#changed(uid) });
     this.#pods.set(pod.uid, pod);
     return pod;
   }
 
   #changed(uid: string): void {
     const pod = this.#pods.get(uid);
-    const told: ShimMessage = pod === undefined ? { tell: 'gone', uid } : { tell: 'pod', pod: pod.state };
-    for (const agent of this.#agents) sendMessage(agent, told);
+    const message: ShimMessage = pod === undefined ? { tell: 'gone', uid } : { tell: 'pod', pod: pod.state };
+    for (const agent of this.#agents) sendMessage(agent, message);
     this.#watchIdle();
   }
 
-  /** Nobody asks and nothing runs: after a while there is no point in going on. */
+  /** Without agents and containers, the shim ends after a while. */
   #watchIdle(): void {
     this.#cancelIdle();
     const { world, idleMs = usualIdleMs } = this.#options;
@@ -151,9 +151,9 @@ class ContainerShim {
     const pod = [...this.#pods.values()].find((each) => each.container(opening.id) !== undefined);
     const container = pod?.container(opening.id);
     if (pod === undefined || container === undefined) return refuse(socket, { reason: 'not-found', message: 'no such container' });
-    const place = { world, pod, mark: this.#layout.mark('session') };
-    if (opening.open === 'exec') serveExec(line, container, { place, options: opening });
-    else serveAttach(line, container, { place, options: opening });
+    const context = { world, pod, mark: this.#layout.mark('session') };
+    if (opening.open === 'exec') serveExec(line, container, { context, options: opening });
+    else serveAttach(line, container, { context, options: opening });
   }
 
   #serveAgent(socket: Socket, incoming: Incoming): void {
@@ -228,4 +228,4 @@ class ContainerShim {
   }
 }
 
-const sendMessage = (socket: Socket, told: ShimMessage): boolean => socket.write(`${JSON.stringify(told)}\n`);
+const sendMessage = (socket: Socket, message: ShimMessage): boolean => socket.write(`${JSON.stringify(message)}\n`);

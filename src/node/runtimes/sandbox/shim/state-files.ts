@@ -1,14 +1,14 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Whole or not at all: a keeper that dies leaves the old state or the new one. */
+/** Atomic: a shim that dies leaves the old state or the new one. */
 export function writeState(file: string, state: unknown): void {
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
   writeFileSync(`${file}.new`, JSON.stringify(state), { mode: 0o600 });
   renameSync(`${file}.new`, file);
 }
 
-/** Undefined: it is not there, or no state that we wrote. */
+/** Undefined: the file is missing, or is not valid JSON. */
 export function readState(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as unknown;
@@ -17,7 +17,7 @@ export function readState(file: string): unknown {
   }
 }
 
-/** Names in a directory; none if there is no such directory. */
+/** None if there is no such directory. */
 export function namesIn(directory: string): readonly string[] {
   try {
     return readdirSync(directory).sort();

@@ -5,16 +5,16 @@ import { childrenOf, run } from './processes.ts';
 
 export interface TerminalSizing {
   set(size: TerminalSize): void;
-  /** Nobody looks at the terminal any more. */
+  /** The session has ended. */
   close(): void;
 }
 
-/** Between two looks whether a terminal is there: from this, twice as long each time, up to that. */
+/** Between two attempts: twice as long each time. */
 const [shortestMs, longestMs] = [10, 320];
 
 /**
- * Gives a program's terminal the size that was asked for last. Whoever asks does so at once; on a busy machine it may take seconds until the programs that lead to
- * the terminal have been started, and a process has it a moment before its input is it. So what could not be set is tried until it can, or nobody looks any more.
+ * Sets the size of a program's terminal. A client sends the size at once; on a busy machine it may take seconds until the program has its terminal. So the size is
+ * set again until it succeeds or the session ends.
  */
 export function terminalSize(world: World, pidOf: () => number | undefined): TerminalSizing {
   let wanted: TerminalSize | undefined;

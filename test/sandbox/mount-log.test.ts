@@ -1,4 +1,4 @@
-/** What `moor up --log-level debug` tells of a pod's volumes until they are mounted, in the order of a kubelet's own log; and that the data is there. */
+/** The debug log of a pod's volumes until they are mounted, in the order of a kubelet's own log; and that the data is there. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -22,8 +22,8 @@ const objects = (directory: string): string => {
   return JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
 };
 
-describeWithSandboxes('mounting, followed', () => {
-  test('each step of mounting is told, the data is there, and a claim in use stays until its pod is gone', async () => {
+describeWithSandboxes('the log of a mount', () => {
+  test('has each step, the data is there, and a claim in use stays until its pod is gone', async () => {
     const dataDir = realpathSync(mkdtempSync(path.join(tmpdir(), 'moor-followed-')));
     const volume = path.join(dataDir, 'volume');
     mkdirSync(volume);
@@ -56,7 +56,7 @@ describeWithSandboxes('mounting, followed', () => {
   });
 });
 
-/** What was told of one volume and of its pod, in order. */
+/** The log lines of one volume and its pod, in order. */
 function stepsOf(output: string, volume: string): readonly string[] {
   const lines = output.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as Record<string, string>] : []));
   const told = lines.filter((line) => /desired state|operationExecutor|MountVolume|All volumes/.test(line['msg'] ?? ''));

@@ -1,11 +1,11 @@
-/** Pods that leave hollow nodes, in simulated time, and what a node has room for. */
+/** Deleted pods on hollow nodes, in simulated time, and the capacity of nodes. */
 import { describe, expect, test } from 'vitest';
 import { podKind } from '../../src/api/kinds/pod/pod.ts';
 import { seconds, show, shown, onHollowNodes } from './pod-scenario.ts';
 
 describe('a pod that is deleted', () => {
   test(
-    'has the time that its containers need, and is gone then',
+    'is gone once its containers have stopped',
     onHollowNodes(async (cluster) => {
       await cluster.pod('slow', {}, { 'mooring.dev/stop-after': '10s' });
       await cluster.world.sleep(1 * seconds);
@@ -41,7 +41,7 @@ describe('a pod that is deleted', () => {
   );
 
   test(
-    'before its containers were there has failed in its last moment',
+    'before its containers started has failed in its last status',
     onHollowNodes(async (cluster) => {
       await cluster.podWith('web', ['missing']);
       await cluster.world.sleep(1 * seconds);
@@ -77,7 +77,7 @@ describe('a node', () => {
   const asks = (cpu: string) => ({ containers: [{ name: 'app', image: 'nginx', resources: { requests: { cpu } } }] });
 
   test(
-    'does not take more than it has room for, even if all come at once',
+    'admits no more pods than it has capacity for, even if all are created at once',
     onHollowNodes(async (cluster) => {
       for (let i = 0; i < 6; i++) await cluster.pod(`web-${i}`, asks('1'));
       await cluster.world.sleep(1 * seconds);
@@ -99,7 +99,7 @@ describe('a node', () => {
   );
 
   test(
-    'takes another when one is gone',
+    'admits another pod when one is gone',
     onHollowNodes(async (cluster) => {
       await cluster.pod('big', asks('4'));
       await cluster.world.sleep(1 * seconds);
