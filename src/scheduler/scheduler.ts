@@ -1,6 +1,7 @@
 import type { Client } from '../client/client.ts';
 import type { Informers } from '../client/informers/informers.ts';
 import type { EventSeriesRecorder } from '../client/events/event-series-recorder.ts';
+import { Pump } from '../client/pump.ts';
 import type { Cancel, Log, World } from '../world/world.ts';
 import { BindingCycles, type AssumedPod } from './binding-cycle.ts';
 import { SchedulerCache } from './scheduler-cache.ts';
@@ -47,8 +48,7 @@ export class Scheduler {
   readonly #unsubscribe: Cancel;
   /** Binding cycles, evictions and status writes. They do not block the next scheduling cycle. */
   readonly #background = new Set<Promise<void>>();
-  #state: 'waiting' | 'running' | 'stopped' = 'waiting';
-  #pumpPlanned = false;
+  readonly #pump: Pump;
 
   constructor(options: SchedulerOptions) {
     const { world, client, plugins, informers } = options;
@@ -57,7 +57,8 @@ export class Scheduler {
     this.#informers = schedulerInformers(informers);
     this.#cache = new SchedulerCache(this.#informers.views);
     this.#queue = new SchedulingQueue(world, plugins);
-    this.#queue.onReady = () => this.#planPump();
+    this.#pump = new Pump(world, () => this.#scheduleOne(), { steps: decisionsPerRun, ms: runMs });
+    this.#queue.onReady = () => this.#pump.schedule();
     this.#cycle = { plugins, cache: this.#cache, nominatedPods: this.#nominatedPods, random: () => world.random.float() };
     this.#schedulingCycle = new SchedulingCycle(this.#cycle);
     this.#bindingCycles = new BindingCycles({ client, world, nodeExists: (name) => this.#cache.node(name) !== undefined });
@@ -69,12 +70,12 @@ export class Scheduler {
       if (change.resource === 'pod') pods(change);
       else this.#queue.changed(change);
     });
-    void informers.synced().then(() => this.#begin());
+    void informers.synced().then(() => this.#pump.start());
   }
 
   /** No work is in flight, and none starts until an object changes or a timer fires. */
   get idle(): boolean {
-    return this.#state !== 'waiting' && this.#background.size === 0 && !this.#queue.busy;
+    return this.#pump.state !== 'waiting' && this.#background.size === 0 && !this.#queue.busy;
   }
 
   /** Starts no more scheduling cycles. Resolves when the work in flight has ended. */
@@ -84,16 +85,10 @@ export class Scheduler {
   }
 
   #halt(): void {
-    this.#state = 'stopped';
+    this.#pump.stop();
     this.#queue.stop();
     this.#unsubscribe();
     this.#bindingCycles.stop();
-  }
-
-  #begin(): void {
-    if (this.#state !== 'waiting') return;
-    this.#state = 'running';
-    this.#planPump();
   }
 
   #followNode({ before, after }: Extract<ClusterEvent, { resource: 'node' }>): void {
@@ -101,31 +96,17 @@ export class Scheduler {
     else this.#cache.setNode(after);
   }
 
-  #planPump(): void {
-    if (this.#pumpPlanned || this.#state !== 'running') return;
-    this.#pumpPlanned = true;
-    this.#options.world.timers.soon(() => {
-      this.#pumpPlanned = false;
-      this.#pump();
-    });
-  }
-
-  /** A few scheduling cycles, then the event loop runs the rest of the process. */
-  #pump(): void {
-    const { clock } = this.#options.world;
-    const until = clock.monotonic() + turnMs;
-    for (let decisions = 0; decisions < turnDecisions && clock.monotonic() <= until && this.#state === 'running'; decisions++) {
-      const pod = this.#queue.pop();
-      if (pod === undefined) return;
-      try {
-        this.#schedule(pod);
-      } catch (error) {
-        // A plugin broke its contract. Only this pod is affected.
-        this.#log.error('scheduling cycle failed', { pod: pod.key, error });
-        this.#queue.failed(pod.uid);
-      }
+  #scheduleOne(): boolean {
+    const pod = this.#queue.pop();
+    if (pod === undefined) return false;
+    try {
+      this.#schedule(pod);
+    } catch (error) {
+      // A plugin broke its contract. Only this pod is affected.
+      this.#log.error('scheduling cycle failed', { pod: pod.key, error });
+      this.#queue.failed(pod.uid);
     }
-    this.#planPump();
+    return true;
   }
 
   #schedule(pod: PodInfo): void {
@@ -187,7 +168,7 @@ export class Scheduler {
   #undo({ pod, node, cycle }: AssumedPod, message: string): void {
     cycle.unreserve(node);
     this.#cache.forgetPod(pod.uid);
-    if (this.#state === 'stopped') return;
+    if (this.#pump.state === 'stopped') return;
     // Only now are the assumed resources free, even if the pod was deleted earlier.
     const before = { ...pod.pod, spec: { ...pod.pod.spec, nodeName: node.name } };
     this.#queue.changed({ resource: 'pod', before, after: undefined });
@@ -255,9 +236,9 @@ export class Scheduler {
   }
 }
 
-/** Limits on one run of the pump before it yields to the event loop. */
-const turnMs = 5;
-const turnDecisions = 16;
+/** Limits on one run of the pump before the event loop goes on. */
+const runMs = 5;
+const decisionsPerRun = 16;
 
 /** NodeName's queueing hint accepts every new node: the event that a pod in a cluster without nodes waits for. */
 const anyNewNode: ReadonlySet<string> = new Set(['NodeName']);

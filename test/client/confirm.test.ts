@@ -9,7 +9,7 @@ test('what exists is not gone; another of the same name, or none, is', () =>
     const { client } = await startTestCluster(world);
     const made = await client.create(configMapKind, configMap('a', '1'));
     if (!made.ok) throw made.error;
-    const { uid = '' } = made.value.metadata;
+    const { uid } = made.value.metadata;
     const ref = { namespace: 'default', name: 'a' };
     expect(await confirmGone(client, configMapKind, { ...ref, uid })).toBe('conflict');
     expect(await confirmGone(client, configMapKind, { ...ref, uid: 'another' })).toBe('done');

@@ -257,3 +257,30 @@ test('a leader that was deposed does nothing more, and says so once', () =>
     await world.sleep(1000);
     expect({ deposed, performed }).toEqual({ deposed: 1, performed: 1 });
   }));
+
+test('a controller that revalidates performs what is decided just before, and ends the pass if that is something else', () =>
+  simulate(1, async (world) => {
+    type Action = { readonly do: string; readonly version: number };
+    const performed: string[] = [];
+    let version = 1;
+    let verbs = ['first', 'second', 'recordEvent', 'third'];
+    const { informers } = connect({ send: () => new Promise(() => undefined), watch: () => ({ close: () => undefined }) }, world);
+    const controller: Controller<string, number, Action> = {
+      name: 'revalidating',
+      sources: [],
+      snapshot: () => version,
+      decide: (seen) => ({ actions: verbs.map((verb) => ({ do: verb, version: seen })), reasons: [] }),
+      perform: async (action, _, snapshot) => {
+        performed.push(`${action.do} ${action.version} of ${snapshot}`);
+        version++;
+        if (action.do === 'second') verbs = [];
+        return 'done';
+      },
+      revalidate: true,
+    };
+    const loop = runController(controller, { world, informers });
+    loop.enqueue('key');
+    await world.sleep(1000);
+    expect(performed).toEqual(['first 1 of 1', 'second 2 of 2', 'recordEvent 1 of 1']);
+    expect(loop.idle).toBe(true);
+  }));

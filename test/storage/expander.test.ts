@@ -10,6 +10,7 @@ import type { DriverCapabilities, ExpandOutcome } from '../../src/api/volumes/dr
 import { createClient, type Draft, type Result } from '../../src/client/client.ts';
 import { Informers } from '../../src/client/informers/informers.ts';
 import { type LoopOptions, runController } from '../../src/client/controller/loop.ts';
+import { RecordedEvents } from '../../src/client/events/event-dedup.ts';
 import { EventRecorder } from '../../src/client/events/event-recorder.ts';
 import type { Transport } from '../../src/client/transport.ts';
 import { SimulatedProcess } from '../../src/sim/world/process.ts';
@@ -27,7 +28,7 @@ function runExpander(transport: Transport, world: World, { drivers = nobody, ...
   const informers: Informers = new Informers({ client: createClient({ transport }), world });
   const client = createClient({ transport, observer: informers.observer });
   const recorder = new EventRecorder({ world, client, eventKind, component: 'volume_expand' });
-  runController(expander({ client, informers, recorder, drivers }), { world, informers, ...more });
+  runController(expander({ client, informers, events: new RecordedEvents(recorder, world.clock), drivers }), { world, informers, ...more });
   informers.start();
 }
 

@@ -20,7 +20,7 @@ import { recyclerPodName } from '../../src/storage/reclaimer/recycler-pod.ts';
 import type { BinderAction } from '../../src/storage/binder/actions.ts';
 import { messages } from '../../src/storage/provisioner/messages.ts';
 import { type Claim, readClaim, takesAnyVolume } from '../../src/storage/volumes/claim.ts';
-import type { VolumeDecision, RecordedEvent } from '../../src/storage/volumes/decision.ts';
+import type { Decision, RecordedEvent } from '../../src/client/decision.ts';
 import { afterFailure, isFor } from '../../src/api/volumes/intent.ts';
 import { defaultClassOf, waitsForConsumer } from '../../src/api/volumes/storage-class.ts';
 import { readVolume, type Volume } from '../../src/storage/volumes/volume.ts';
@@ -30,7 +30,7 @@ import { FakeBackend } from './fake-backend.ts';
 import { FakeApiServer, type WriteResult } from './fake-api-server.ts';
 
 type Action = BinderAction | ProvisionerAction | ReclaimerAction;
-type Pass = { readonly name: string; decide(): VolumeDecision<Action> | undefined };
+type Pass = { readonly name: string; decide(): Decision<Action> | undefined };
 
 /** The process died; nothing that it remembered is left. */
 class Crash extends Error {}
@@ -214,12 +214,12 @@ export class FakeCluster {
 
   #bindVolume(name: string) {
     const volume = this.server.get('PersistentVolume', name);
-    return volume === undefined ? undefined : binder.decide({ type: 'volume', volume: readVolume(volume), seen: this.#snapshot() }, this.server.now);
+    return volume === undefined ? undefined : binder.decide({ type: 'volume', volume: readVolume(volume), snapshot: this.#snapshot() }, this.server.now);
   }
 
   #bindClaim(key: string) {
     const claim = this.#claim(key);
-    return claim === undefined ? undefined : binder.decide({ type: 'claim', claim, seen: this.#snapshot() }, this.server.now);
+    return claim === undefined ? undefined : binder.decide({ type: 'claim', claim, snapshot: this.#snapshot() }, this.server.now);
   }
 
   #provision(key: string) {
@@ -255,7 +255,7 @@ export class FakeCluster {
         return this.#bind(action.volume, action.claim);
       case 'confirmClaimGone':
         return this.#claim(action.claim.key)?.uid === action.claim.uid ? 'conflict' : 'done';
-      case 'tell':
+      case 'recordEvent':
         return this.#recordEvent(action);
       case 'createAsset':
         return this.#createAsset(action.intent);
@@ -294,9 +294,10 @@ export class FakeCluster {
     });
   }
 
-  #recordEvent({ event, rememberAs }: Extract<Action, { do: 'tell' }>): WriteResult {
+  #recordEvent({ event, rememberAs }: Extract<Action, { do: 'recordEvent' }>): WriteResult {
     this.#effect(() => undefined);
-    this.events.add(`${shortKind(event.about)}/${event.about.metadata.name ?? ''} ${event.type} ${event.reason}: ${event.message}`);
+    const about = 'metadata' in event.about ? event.about.metadata.name : event.about.name;
+    this.events.add(`${shortKind(event.about)}/${about ?? ''} ${event.type} ${event.reason}: ${event.message}`);
     if (rememberAs !== undefined) this.#lastEvents.set(rememberAs, { reason: event.reason, message: event.message, at: this.server.now });
     return 'done';
   }
@@ -308,7 +309,7 @@ export class FakeCluster {
     const about = this.server.get('PersistentVolumeClaim', claimRef.name, claimRef.namespace);
     const result = this.#update(afterFailure(intent, outcome, this.server.now), 'spec', intent);
     const message = messages.failed(driver, request.storageClassName, outcome.message);
-    if (about !== undefined) this.#recordEvent({ do: 'tell', event: { about, type: 'Warning', reason: 'ProvisioningFailed', message } });
+    if (about !== undefined) this.#recordEvent({ do: 'recordEvent', event: { about, type: 'Warning', reason: 'ProvisioningFailed', message } });
     return result;
   }
 
@@ -338,7 +339,8 @@ export class FakeCluster {
   }
 }
 
-const shortKind = ({ kind }: KubeObject): string => (kind === 'PersistentVolume' ? 'pv' : kind === 'PersistentVolumeClaim' ? 'pvc' : kind.toLowerCase());
+const shortKind = ({ kind = '' }: { readonly kind?: string }): string =>
+  kind === 'PersistentVolume' ? 'pv' : kind === 'PersistentVolumeClaim' ? 'pvc' : kind.toLowerCase();
 const hasEnded = (pod: Pod): boolean => pod.status.phase === 'Succeeded' || pod.status.phase === 'Failed';
 const claimsOf = (pod: Pod): string[] =>
   (pod.spec.volumes ?? []).flatMap(({ persistentVolumeClaim }) =>

@@ -7,11 +7,11 @@ const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { nam
 test('objects are named, however deep they are; everything else is said', () => {
   const actions = [
     { do: 'bind', volume, claim },
-    { do: 'tell', event: { about: claim, reason: 'FailedBinding', times: 3, more: null } },
+    { do: 'recordEvent', event: { about: claim, reason: 'FailedBinding', times: 3, more: null } },
   ];
   expect(JSON.parse(JSON.stringify(new LogSummary(actions)))).toEqual([
     { do: 'bind', volume: 'PersistentVolume vol', claim: 'PersistentVolumeClaim default/data' },
-    { do: 'tell', event: { about: 'PersistentVolumeClaim default/data', reason: 'FailedBinding', times: 3, more: null } },
+    { do: 'recordEvent', event: { about: 'PersistentVolumeClaim default/data', reason: 'FailedBinding', times: 3, more: null } },
   ]);
 });
 

@@ -5,25 +5,36 @@ import { LogSummary } from './log-summary.ts';
 import type { Change } from '../informers/cache.ts';
 import type { Result } from '../client.ts';
 import type { Informers } from '../informers/informers.ts';
+import { Pump } from '../pump.ts';
 import { type Backoff, WorkQueue } from '../work-queue.ts';
+import type { Decision } from '../decision.ts';
 
 /**
- * A controller: what wakes it, what it sees, what it decides, what it does. The loop below is all that runs it.
- * Deciding is pure; `perform` writes one thing, compared and swapped on the resourceVersion that the snapshot had.
+ * A controller as the loop runs it; `defineController` makes one. Deciding is pure; `perform` writes one thing, compared and swapped
+ * on the resourceVersion that the snapshot had.
  */
 export interface Controller<Key extends string, Snapshot, Action> {
   readonly name: string;
   readonly sources: readonly Source<Key>[];
-  /** From caches only, without waiting. Undefined: the key is gone, or none of this controller's business. */
+  /** From caches only, without waiting. Undefined: the object is gone, or the controller has nothing to do with it. */
   snapshot(key: Key): Snapshot | undefined;
   decide(snapshot: Snapshot, now: number): Decision<Action>;
-  perform(action: Action, key: Key): Promise<Outcome>;
-  /** How many keys are worked on at a time; 1 unless said. */
+  /** Called with each decision before its actions: for what other passes or controllers have to know at once. */
+  onDecision?(snapshot: Snapshot, decision: Decision<Action>): void;
+  /** `snapshot`: the one that the action was decided from. */
+  perform(action: Action, key: Key, snapshot: Snapshot): Promise<Outcome>;
+  /** How many keys are worked on at a time; 1 by default. */
   readonly parallelism?: number;
   readonly backoff?: Backoff;
+  /**
+   * The loop decides again before each further action of a list, and performs the new decision's action of the same `do`; if there is
+   * none any more, the pass ends as a conflict. For actions that are not compared and swapped on all that they were decided from:
+   * while one of them is performed, a pod may come back to a volume that the next one would detach. Events are recorded as first decided.
+   */
+  readonly revalidate?: boolean;
 }
 
-/** Which keys have to be looked at when an object of a kind changes. Make one with `source`. */
+/** Which keys a change of an object enqueues. Made by `source`. */
 export interface Source<Key extends string> {
   subscribe(informers: Informers, add: (key: Key) => void): Cancel;
 }
@@ -37,7 +48,7 @@ export function source<T extends KubeObject, Key extends string>(kind: Kind<T>, 
   };
 }
 
-/** A source for what a controller learns otherwise than from a cache, such as the answer to a question that it asked. */
+/** A source that code fires: for what a controller does not learn from a cache, such as the answer of a driver. */
 export class Trigger<Key extends string> implements Source<Key> {
   #add: (key: Key) => void = () => undefined;
 
@@ -53,24 +64,9 @@ export class Trigger<Key extends string> implements Source<Key> {
   }
 }
 
-export interface Decision<Action> {
-  /** In the order in which they have to happen. Any prefix may be all that happens. */
-  readonly actions: readonly Action[];
-  /** Why these actions, or why none. */
-  readonly reasons: readonly Reason[];
-  /** When to decide again although nothing changed; milliseconds since 1970. */
-  readonly again?: number;
-}
-
-/** A reason is data: events, conditions and explanations are renderings of it. */
-export interface Reason {
-  readonly code: string;
-  readonly text: string;
-}
-
 /**
  * - `done`: it is so now, whether or not it was before
- * - `conflict`: somebody else was faster, or the snapshot was old: decide again, from what comes in
+ * - `conflict`: another writer was faster, or the snapshot was old: decide again, from what comes in
  * - `deposed`: this process no longer leads: nothing that it decides counts
  * - `retry`: it failed for the reason given, and may succeed later
  */
@@ -127,10 +123,9 @@ class Runner<Key extends string, Snapshot, Action> implements ControllerLoop {
   readonly #options: LoopOptions;
   readonly #log: Log;
   readonly #queue: WorkQueue<Key>;
+  readonly #pump: Pump;
   readonly #unsubscribe: readonly Cancel[];
   readonly #parallelism: number;
-  #state: 'waiting' | 'running' | 'stopped' = 'waiting';
-  #pumpScheduled = false;
   #passes = 0;
   #whenDrained: (() => void)[] = [];
 
@@ -140,19 +135,18 @@ class Runner<Key extends string, Snapshot, Action> implements ControllerLoop {
     this.#parallelism = controller.parallelism ?? 1;
     this.#log = options.world.log.with({ controller: controller.name });
     this.#queue = new WorkQueue(options.world, controller.backoff);
-    this.#queue.onReady = () => this.#schedulePump();
-    this.#unsubscribe = controller.sources.map((s) => s.subscribe(options.informers, (key) => this.#enqueue(key)));
+    this.#pump = new Pump(options.world, () => this.#startPass(), { steps: passesPerRun });
+    this.#queue.onReady = () => this.#pump.schedule();
+    this.#unsubscribe = controller.sources.map((s) => s.subscribe(options.informers, (key) => this.#add(key)));
   }
 
-  #enqueue(key: Key): void {
+  #add(key: Key): void {
     if (this.#log.debugs) this.#log.debug('enqueued', { key });
     this.#queue.add(key);
   }
 
   begin(): void {
-    if (this.#state !== 'waiting') return;
-    this.#state = 'running';
-    this.#schedulePump();
+    this.#pump.start();
   }
 
   enqueue(key: string): void {
@@ -160,7 +154,7 @@ class Runner<Key extends string, Snapshot, Action> implements ControllerLoop {
   }
 
   get idle(): boolean {
-    return this.#state !== 'waiting' && this.#queue.idle;
+    return this.#pump.state !== 'waiting' && this.#queue.idle;
   }
 
   stop(): Promise<void> {
@@ -170,66 +164,66 @@ class Runner<Key extends string, Snapshot, Action> implements ControllerLoop {
   }
 
   #halt(): void {
-    this.#state = 'stopped';
+    this.#pump.stop();
     this.#queue.stop();
     for (const cancel of this.#unsubscribe) cancel();
   }
 
-  /** Passes start from the event loop, never from inside the change that woke them: a burst of changes is one pass. */
-  #schedulePump(): void {
-    if (this.#pumpScheduled || this.#state !== 'running') return;
-    this.#pumpScheduled = true;
-    this.#options.world.timers.soon(() => {
-      this.#pumpScheduled = false;
-      this.#pump();
-    });
+  #startPass(): boolean {
+    if (this.#queue.processing >= this.#parallelism) return false;
+    const key = this.#queue.take();
+    if (key === undefined) return false;
+    this.#work({ key, pass: ++this.#passes });
+    return true;
   }
 
-  #pump(): void {
-    for (let passes = 0; this.#state === 'running' && this.#queue.processing < this.#parallelism; passes++) {
-      if (passes === passesPerTurn) return this.#schedulePump();
-      const key = this.#queue.take();
-      if (key === undefined) return;
-      this.#work(key);
-    }
-  }
-
-  /** One key, one pass. Whatever goes wrong with it is its own problem: it comes back later, the others go on. */
-  #work(key: Key): void {
-    const pass: Pass<Key> = { key, pass: ++this.#passes };
+  /** One key, one pass. A failure concerns this key alone: it is enqueued again later, and the others go on. */
+  #work(pass: Pass<Key>): void {
     try {
-      const plan = this.#decide(pass);
-      if (plan.actions.length > 0) void this.#carryOut(pass, plan);
-      else this.#end(pass, { outcome: 'done', again: plan.again });
+      const decided = this.#decide(pass.key);
+      if (decided !== undefined) this.#controller.onDecision?.(decided.snapshot, decided.decision);
+      if (decided !== undefined && this.#log.debugs) {
+        const { actions, reasons } = decided.decision;
+        this.#log.debug('decided', { ...this.#named(pass), actions: new LogSummary(actions), reasons });
+      }
+      if (decided !== undefined && decided.decision.actions.length > 0) void this.#performAll(pass, decided);
+      else this.#end(pass, { outcome: 'done', again: decided?.decision.again });
     } catch (error) {
       this.#fail(pass, error);
     }
   }
 
-  #decide(pass: Pass<Key>): { readonly actions: readonly Action[]; readonly again?: number | undefined } {
-    const snapshot = this.#controller.snapshot(pass.key);
-    if (snapshot === undefined) return nothingToDo;
-    const decision = this.#controller.decide(snapshot, this.#options.world.clock.now());
-    if (this.#log.debugs) this.#log.debug('decided', { ...this.#named(pass), actions: new LogSummary(decision.actions), reasons: decision.reasons });
-    return decision;
+  #decide(key: Key): Decided<Snapshot, Action> | undefined {
+    const snapshot = this.#controller.snapshot(key);
+    return snapshot === undefined ? undefined : { snapshot, decision: this.#controller.decide(snapshot, this.#options.world.clock.now()) };
   }
 
-  async #carryOut(pass: Pass<Key>, { actions, again }: { readonly actions: readonly Action[]; readonly again?: number | undefined }): Promise<void> {
+  async #performAll(pass: Pass<Key>, { snapshot, decision }: Decided<Snapshot, Action>): Promise<void> {
+    const { name: controller, revalidate = false } = this.#controller;
     try {
-      for (const [index, action] of actions.entries()) {
-        if (this.#options.onAction?.({ controller: this.#controller.name, key: pass.key, action, index }) === 'crash') return this.#halt();
-        const outcome = await this.#controller.perform(action, pass.key);
+      for (const [index, action] of decision.actions.entries()) {
+        if (this.#options.onAction?.({ controller, key: pass.key, action, index }) === 'crash') return this.#halt();
+        const isFresh = index === 0 || !revalidate;
+        const outcome = isFresh ? await this.#controller.perform(action, pass.key, snapshot) : await this.#performRevalidated(action, pass.key, snapshot);
         if (outcome !== 'done') {
           this.#log.debug('pass cut short', { ...this.#named(pass), outcome, action: new LogSummary(action) });
           return this.#end(pass, { outcome, again: undefined });
         }
-        // Stopped meanwhile: what is left of the list is cut off like by a crash.
-        if (this.#state === 'stopped') return this.#end(pass, { outcome, again: undefined });
+        // Stopped meanwhile: the rest of the list is cut off as by a crash.
+        if (this.#pump.state === 'stopped') return this.#end(pass, { outcome, again: undefined });
       }
-      this.#end(pass, { outcome: 'done', again });
+      this.#end(pass, { outcome: 'done', again: decision.again });
     } catch (error) {
       this.#fail(pass, error);
     }
+  }
+
+  async #performRevalidated(action: Action, key: Key, snapshot: Snapshot): Promise<Outcome> {
+    const verb = verbOf(action);
+    if (verb === 'recordEvent') return await this.#controller.perform(action, key, snapshot);
+    const decided = this.#decide(key);
+    const current = decided?.decision.actions.find((each) => verbOf(each) === verb);
+    return decided === undefined || current === undefined ? 'conflict' : await this.#controller.perform(current, key, decided.snapshot);
   }
 
   #fail(pass: Pass<Key>, error: unknown): void {
@@ -244,11 +238,11 @@ class Runner<Key extends string, Snapshot, Action> implements ControllerLoop {
 
   #finish({ key }: Pass<Key>): void {
     this.#queue.done(key);
-    if (this.#state === 'stopped' && this.#queue.processing === 0) for (const resolve of this.#whenDrained.splice(0)) resolve();
-    this.#schedulePump();
+    if (this.#pump.state === 'stopped' && this.#queue.processing === 0) for (const resolve of this.#whenDrained.splice(0)) resolve();
+    this.#pump.schedule();
   }
 
-  /** What every line about a pass says. */
+  /** The fields of every log line about a pass. */
   #named({ key, pass }: Pass<Key>): { readonly key: Key; readonly pass: string } {
     return { key, pass: `${this.#controller.name}-${pass}` };
   }
@@ -278,7 +272,7 @@ class Runner<Key extends string, Snapshot, Action> implements ControllerLoop {
 
 interface Pass<Key> {
   readonly key: Key;
-  /** Which one of this loop. */
+  /** Its number in this loop. */
   readonly pass: number;
 }
 
@@ -287,7 +281,12 @@ interface PassEnd {
   readonly again: number | undefined;
 }
 
-const nothingToDo = { actions: [] } as const;
+interface Decided<Snapshot, Action> {
+  readonly snapshot: Snapshot;
+  readonly decision: Decision<Action>;
+}
 
-/** Passes that a loop makes before others have their turn: a controller that has a hundred thousand objects to look at must not keep a request waiting. */
-const passesPerTurn = 64;
+const verbOf = (action: unknown): unknown => (action as { readonly do?: unknown }).do;
+
+/** A controller that has a hundred thousand keys to work on must not keep a request waiting. */
+const passesPerRun = 64;

@@ -1,25 +1,20 @@
 import type { Kind } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { Client } from '../client.ts';
+import type { ObjectWrite } from '../decision.ts';
 import { type Outcome, outcomeOf } from './loop.ts';
 import type { Result } from '../result.ts';
-
-/** One write of one object, as a decision asks for it. */
-export type ObjectWrite =
-  | { readonly do: 'create' | 'delete'; readonly object: KubeObject }
-  /** `from`: what it is made of: an object of a cache, or one that an earlier action of the same list writes. */
-  | { readonly do: 'update' | 'updateStatus'; readonly object: KubeObject; readonly from: KubeObject };
 
 /**
  * Does the writes of decisions, each compared and swapped on the resourceVersion that its decision saw.
  *
  * A decision may write one object twice (its spec, then its status), and both writes carry the resourceVersion from before
- * the first. What the same list made of that version is no conflict; what anybody else made of it is, and that includes
+ * the first. What the same list made of that version is no conflict; what another writer made of it is, and that includes
  * another list of the same controller:
  *
  *     decided at 7:  update b from a@7, then updateStatus c from b
  *     update b        → the server has @9
- *     updateStatus c  → sent as @9: fails if anybody wrote @10 meanwhile
+ *     updateStatus c  → sent as @9: fails if the object is at @10 meanwhile
  */
 export class ObjectWriter {
   readonly #client: Client;
@@ -36,11 +31,11 @@ export class ObjectWriter {
     return outcomeOf(await this.attempt(write));
   }
 
-  /** The same, for those who have to know what came of it. Deleting what is gone already succeeds. */
+  /** The same, with the server's answer. Deleting an object that is gone already succeeds. */
   async attempt(write: ObjectWrite): Promise<Result<KubeObject | undefined>> {
     const { object } = write;
     const kind = this.#kinds.get(object.kind);
-    if (kind === undefined) throw new Error(`nobody said how to write a ${object.kind}`);
+    if (kind === undefined) throw new Error(`the writer has no kind ${object.kind}`);
     switch (write.do) {
       case 'create':
         return this.#client.create(kind, object);

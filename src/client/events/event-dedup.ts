@@ -1,36 +1,29 @@
-import type { KubeObject } from '../../api/object.ts';
 import type { Clock } from '../../world/world.ts';
+import type { RecordedEvent, RecordEvent } from '../decision.ts';
 import { RecentMap } from '../recent-map.ts';
-import type { EventRecorder, EventDraft } from './event-recorder.ts';
-
-/** What was said, and when: milliseconds since 1970. */
-export interface RecordedEvent {
-  readonly reason: string;
-  readonly message: string;
-  readonly at: number;
-}
+import type { EventRecorder } from './event-recorder.ts';
 
 /**
- * Events that say how things stand, not what happened: decisions come to the same conclusion again and again, and ask here
- * what was said before. Forgotten with the process, and for the oldest of very many: then it is said once more.
+ * Deduplicates events about states. Decisions come to the same conclusion again and again, and compare it with the last event of
+ * their key. The memory is lost with the process, and for the oldest of very many keys: then an event is recorded once more.
  */
 export class RecordedEvents {
   readonly #recorder: Pick<EventRecorder, 'record'>;
   readonly #clock: Clock;
-  readonly #recorded = new RecentMap<string, RecordedEvent>(remembered);
+  readonly #recorded = new RecentMap<string, RecordedEvent>(rememberedEvents);
 
   constructor(recorder: Pick<EventRecorder, 'record'>, clock: Clock) {
     this.#recorder = recorder;
     this.#clock = clock;
   }
 
-  /** What was last said under this key. */
   readonly lastEvent = (key: string): RecordedEvent | undefined => this.#recorded.get(key);
 
-  record({ about, ...report }: EventDraft & { readonly about: KubeObject }, rememberAs?: string): void {
-    this.#recorder.record(about, report);
-    if (rememberAs !== undefined) this.#recorded.set(rememberAs, { ...report, at: this.#clock.now() });
+  record({ about, ...event }: RecordEvent['event'], rememberAs?: string, state?: string): void {
+    const { reason, message } = event;
+    this.#recorder.record(about, event);
+    if (rememberAs !== undefined) this.#recorded.set(rememberAs, { reason, message, state, at: this.#clock.now() });
   }
 }
 
-const remembered = 100_000;
+const rememberedEvents = 100_000;

@@ -3,6 +3,7 @@ import type { Kind } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { Log, World } from '../../world/world.ts';
 import type { Client, Result } from '../client.ts';
+import type { EventDraft } from '../decision.ts';
 import { type Correlated, EventCorrelator, type FreshEvent } from './event-correlator.ts';
 import { EventNames } from './event-names.ts';
 import { WorkQueue } from '../work-queue.ts';
@@ -16,12 +17,6 @@ export interface EventRecorderOptions {
   readonly host?: string;
   /** How many events may wait; a thousand unless said. One recorder of many nodes needs room for all of them. */
   readonly waitingLimit?: number;
-}
-
-export interface EventDraft {
-  readonly type: 'Normal' | 'Warning';
-  readonly reason: string;
-  readonly message: string;
 }
 
 /**

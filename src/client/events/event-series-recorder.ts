@@ -5,7 +5,8 @@ import type { Cancel, Log, World } from '../../world/world.ts';
 import type { Client, Result } from '../client.ts';
 import { EventNames } from './event-names.ts';
 import { WorkQueue } from '../work-queue.ts';
-import { type EventDraft, referenceTo } from './event-recorder.ts';
+import type { EventDraft } from '../decision.ts';
+import { referenceTo } from './event-recorder.ts';
 
 export interface EventSeriesRecorderOptions {
   readonly world: World;

@@ -130,7 +130,7 @@ export interface ControllerContext {
 function storageLoops({ world, bindsTogether }: ControllersOptions, { as, recorderFor, run, drivers }: ControllerContext): readonly ControllerLoop[] {
   const { attacher, detacher } = attachDetach({
     ...as('attachdetach-controller'),
-    recorder: recorderFor('attachdetach-controller', 'attachdetach-controller'),
+    events: new RecordedEvents(recorderFor('attachdetach-controller', 'attachdetach-controller'), world.clock),
     sha256,
   });
   const binder = as('persistent-volume-binder');
@@ -148,7 +148,7 @@ function storageLoops({ world, bindsTogether }: ControllersOptions, { as, record
     run(attacher),
     run(detacher),
     run(csiAttacher({ ...as('volume-attacher'), world, drivers, sha256 })),
-    run(expander({ ...as('expand-controller'), drivers, recorder: recorderFor('expand-controller', 'volume_expand') })),
+    run(expander({ ...as('expand-controller'), drivers, events: new RecordedEvents(recorderFor('expand-controller', 'volume_expand'), world.clock) })),
   ];
 }
 

@@ -1,4 +1,6 @@
-import type { Pod, VolumeAttachment } from '../../api/generated/types.ts';
+import type { VolumeAttachment } from '../../api/generated/types.ts';
+import type { Decision, RecordEvent } from '../../client/decision.ts';
+import type { VolumeReason } from '../volumes/decision.ts';
 
 /** What can be done about one volume on one node. */
 export type AttachDetachAction =
@@ -12,27 +14,11 @@ export type AttachDetachAction =
    * attachment is going, or the node has the volume mounted, nothing that follows happens.
    */
   | { readonly do: 'confirm-attached' | 'confirm-unused' }
-  | RecordAttachEvent;
+  | RecordEvent;
 
-export interface RecordAttachEvent {
-  readonly do: 'tell';
-  readonly pod: Pod;
-  readonly event: { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string };
-  readonly remember: { readonly volume: string; readonly what: string; readonly at: number };
-}
+export type AttachDetachDecision = Decision<AttachDetachAction, AttachDetachReason>;
 
-export interface AttachDetachDecision {
-  /** Any prefix may be all that happens. */
-  readonly actions: readonly AttachDetachAction[];
-  readonly reasons: readonly AttachDetachReason[];
-  /** When to decide again although nothing changed; milliseconds since 1970. */
-  readonly again?: number;
-}
-
-export interface AttachDetachReason {
-  readonly code: string;
-  readonly text: string;
-  /** Whose move it is, and by when something else will happen if nothing is done. */
-  readonly next: 'attach-detach' | 'external attacher' | 'node' | 'user' | 'nobody';
+export interface AttachDetachReason extends VolumeReason {
+  /** When something else will happen if nothing changes; milliseconds since 1970. */
   readonly by?: number;
 }

@@ -8,23 +8,24 @@ import { podKind } from '../../api/kinds/pod/pod.ts';
 import type { Change } from '../../client/informers/cache.ts';
 import type { Client } from '../../client/client.ts';
 import type { Informers } from '../../client/informers/informers.ts';
+import { type ActionHandlers, defineController } from '../../client/controller/define-controller.ts';
 import { type Controller, type Outcome, outcomeOf, type Source, source } from '../../client/controller/loop.ts';
 import { RecentMap } from '../../client/recent-map.ts';
-import type { EventRecorder } from '../../client/events/event-recorder.ts';
+import type { RecordedEvents } from '../../client/events/event-dedup.ts';
 import type { Clock } from '../../world/world.ts';
-import type { AttachDetachAction, RecordAttachEvent } from './actions.ts';
+import type { AttachDetachAction } from './actions.ts';
 import { decide, isNeeded } from './decide.ts';
 import { attachFailed, attachmentRefused } from './messages.ts';
 import { VolumesAttachedUpdater } from './node-status-updater.ts';
 import { AttachTargets, type Sha256 } from './attach-targets.ts';
-import type { AttachDetachSnapshot, RecordedAttachEvent } from './snapshot.ts';
+import type { AttachDetachSnapshot } from './snapshot.ts';
 import { type CachedSnapshot, AttachDetachView } from './view.ts';
 import { keysForAttachmentChange, keysForClaimChange, keysForDriverChange, keysForNodeChange, keysForPodChange, keysForVolumeChange } from './sources.ts';
 
 export interface AttachDetachOptions {
   readonly client: Client;
   readonly informers: Informers;
-  readonly recorder: EventRecorder;
+  readonly events: RecordedEvents;
   readonly clock: Clock;
   readonly sha256: Sha256;
 }
@@ -43,19 +44,22 @@ export function attachDetach(options: AttachDetachOptions): {
   readonly attacher: Controller<string, AttachDetachSnapshot, AttachDetachAction>;
   readonly detacher: Controller<string, AttachDetachSnapshot, AttachDetachAction>;
 } {
-  const desk = new AttachDetachController(options);
-  const loop = (name: string, isMine: (situation: AttachDetachSnapshot) => boolean): Controller<string, AttachDetachSnapshot, AttachDetachAction> => ({
-    name,
-    parallelism: 32,
-    sources: desk.sources(),
-    snapshot(id) {
-      const situation = desk.snapshot(id);
-      return situation !== undefined && isMine(situation) ? situation : undefined;
-    },
-    decide,
-    perform: (action, id) => desk.perform(action, id),
-  });
-  return { attacher: loop('attacher', isNeeded), detacher: loop('detacher', (situation) => !isNeeded(situation)) };
+  const shared = new AttachDetachController(options);
+  const loop = (name: string, isMine: (snapshot: AttachDetachSnapshot) => boolean): Controller<string, AttachDetachSnapshot, AttachDetachAction> =>
+    defineController<string, AttachDetachSnapshot, AttachDetachAction>({
+      name,
+      parallelism: 32,
+      sources: shared.sources(),
+      snapshot(id) {
+        const snapshot = shared.snapshot(id);
+        return snapshot !== undefined && isMine(snapshot) ? snapshot : undefined;
+      },
+      decide,
+      revalidate: true,
+      events: options.events,
+      actions: shared.actions,
+    });
+  return { attacher: loop('attacher', isNeeded), detacher: loop('detacher', (snapshot) => !isNeeded(snapshot)) };
 }
 
 /** What both loops know and do. */
@@ -63,12 +67,11 @@ class AttachDetachController {
   readonly #options: AttachDetachOptions;
   readonly #view: AttachDetachView;
   readonly #nodeStatus: VolumesAttachedUpdater;
-  readonly #lastEvents = new RecentMap<string, RecordedAttachEvent>(remembered);
   /** What nodes called in use when they were deleted: they may be running all the same. */
   readonly #lastInUse = new RecentMap<string, readonly string[]>(remembered);
   readonly #unwantedSince = new Map<string, number>();
-  /** Pairs, or volumes that can be attached only once, about which something is being written. */
-  readonly #underWay = new Set<string>();
+  /** Targets, or volumes that can be attached only once, about which a write is in flight. */
+  readonly #inFlight = new Set<string>();
 
   constructor(options: AttachDetachOptions) {
     this.#options = options;
@@ -90,77 +93,57 @@ class AttachDetachController {
   }
 
   snapshot(id: string): AttachDetachSnapshot | undefined {
-    const pair = this.#view.target(id);
-    if (pair === undefined) return undefined;
-    const seen = this.#view.snapshot(pair, this.#lastInUse.get(pair.node) ?? []);
-    const told = new Map<string, RecordedAttachEvent>();
-    for (const { pod } of seen.desiredBy) {
-      const last = this.#lastEvents.get(eventKey(pod.metadata.uid, pair.uniqueName));
-      if (last !== undefined) told.set(pod.metadata.uid ?? '', last);
-    }
-    return { ...seen, lastEvents: told, unwantedSince: this.#unwanted(seen) };
+    const target = this.#view.target(id);
+    if (target === undefined) return undefined;
+    const cached = this.#view.snapshot(target, this.#lastInUse.get(target.node) ?? []);
+    return { ...cached, lastEvent: this.#options.events.lastEvent, unwantedSince: this.#unwanted(cached) };
   }
 
   /** After a new start the six minutes begin again: a node is never robbed too early. */
-  #unwanted(seen: CachedSnapshot): number | undefined {
-    const { id } = seen.target;
-    const isThere = seen.attachment.state !== 'none' || (seen.node.state === 'known' && seen.node.listed);
-    if (isThere && !isNeeded(seen)) {
+  #unwanted(cached: CachedSnapshot): number | undefined {
+    const { id } = cached.target;
+    const isThere = cached.attachment.state !== 'none' || (cached.node.state === 'known' && cached.node.listed);
+    if (isThere && !isNeeded(cached)) {
       const since = this.#unwantedSince.get(id) ?? this.#options.clock.now();
       this.#unwantedSince.set(id, since);
       return since;
     }
     this.#unwantedSince.delete(id);
-    if (!isThere && !isNeeded(seen)) this.#view.targets.forget(id);
+    if (!isThere && !isNeeded(cached)) this.#view.targets.forget(id);
     return undefined;
   }
 
-  /**
-   * Between two actions of a list the world goes on: a pod may come back to a volume that is about to be detached. So
-   * whatever is done is decided once more just before, from caches that have our own writes; and there is one write at a
-   * time about a pair, or about a volume that only one node can have, whichever loop wants it.
-   */
-  async perform(action: AttachDetachAction, id: string): Promise<Outcome> {
-    if (action.do === 'tell') return this.#recordEvent(action);
-    const situation = this.snapshot(id);
-    const current = situation === undefined ? undefined : decide(situation, this.#options.clock.now()).actions.find((each) => each.do === action.do);
-    if (situation === undefined || current === undefined || current.do === 'tell') return 'conflict';
-    const turn = this.#view.isExclusive(situation.target) ? situation.target.uniqueName : id;
-    if (this.#underWay.has(turn)) return 'conflict';
-    this.#underWay.add(turn);
-    try {
-      return await this.#write(current, situation);
-    } finally {
-      this.#underWay.delete(turn);
-    }
-  }
+  readonly actions: ActionHandlers<string, AttachDetachSnapshot, AttachDetachAction> = {
+    'create-attachment': ({ object }, _, snapshot) => this.#alone(snapshot, () => this.#create(object, snapshot)),
+    'delete-attachment': ({ object }, _, snapshot) => this.#alone(snapshot, () => this.#delete(object.metadata)),
+    'report-attached': (_action, _, snapshot) =>
+      this.#alone(snapshot, () => this.#nodeStatus.update(snapshot.target.node, { type: 'attached', volume: snapshot.target.uniqueName })),
+    'report-detached': ({ evenIfInUse }, _, snapshot) =>
+      this.#alone(snapshot, () => this.#nodeStatus.update(snapshot.target.node, { type: 'detached', volume: snapshot.target.uniqueName, evenIfInUse })),
+    'confirm-attached': (_action, id, snapshot) => this.#alone(snapshot, () => this.#confirmAttached(id)),
+    'confirm-unused': (_action, _, snapshot) => this.#alone(snapshot, () => this.#confirmUnused(snapshot.target.node, snapshot.target.uniqueName)),
+  };
 
-  async #write(action: Exclude<AttachDetachAction, RecordAttachEvent>, situation: AttachDetachSnapshot): Promise<Outcome> {
-    const { id, node, uniqueName: volume } = situation.target;
-    switch (action.do) {
-      case 'create-attachment':
-        return this.#create(action.object, situation);
-      case 'delete-attachment':
-        return this.#delete(action.object.metadata);
-      case 'report-attached':
-        return this.#nodeStatus.update(node, { type: 'attached', volume });
-      case 'report-detached':
-        return this.#nodeStatus.update(node, { type: 'detached', volume, evenIfInUse: action.evenIfInUse });
-      case 'confirm-attached':
-        return this.#confirmAttached(id);
-      case 'confirm-unused':
-        return this.#confirmUnused(node, volume);
+  /** One write at a time about a target, or about a volume that only one node can have, whichever loop performs it. */
+  async #alone({ target }: AttachDetachSnapshot, write: () => Promise<Outcome>): Promise<Outcome> {
+    const lock = this.#view.isExclusive(target) ? target.uniqueName : target.id;
+    if (this.#inFlight.has(lock)) return 'conflict';
+    this.#inFlight.add(lock);
+    try {
+      return await write();
+    } finally {
+      this.#inFlight.delete(lock);
     }
   }
 
   /** A server that will not have the attachment is the pods' trouble: they are told, at every try. */
-  async #create(object: VolumeAttachment, { desiredBy: wants }: AttachDetachSnapshot): Promise<Outcome> {
+  async #create(object: VolumeAttachment, { desiredBy }: AttachDetachSnapshot): Promise<Outcome> {
     const created = await this.#options.client.create(volumeAttachmentKind, object);
     const outcome = outcomeOf(created);
     if (!created.ok && created.reason !== 'unreachable' && typeof outcome === 'object') {
-      for (const { pod, volume } of wants) {
+      for (const { pod, volume } of desiredBy) {
         const message = attachFailed(volume.metadata.name ?? '', attachmentRefused(created.error.message));
-        this.#options.recorder.record(pod, { type: 'Warning', reason: 'FailedAttachVolume', message });
+        this.#options.events.record({ about: pod, type: 'Warning', reason: 'FailedAttachVolume', message });
       }
     }
     return outcome;
@@ -184,17 +167,9 @@ class AttachDetachController {
     return node.value.status.volumesInUse?.includes(volume) === true ? { retry: 'the node has it mounted, which the caches do not show yet' } : 'done';
   }
 
-  #recordEvent({ pod, event: report, remember: { volume, what, at } }: RecordAttachEvent): Outcome {
-    this.#options.recorder.record(pod, report);
-    this.#lastEvents.set(eventKey(pod.metadata.uid, volume), { what, at });
-    return 'done';
-  }
-
   #observeNode({ before, after }: Change<Node>): void {
     if (after === undefined) this.#lastInUse.set(before?.metadata.name ?? '', before?.status.volumesInUse ?? []);
   }
 }
-
-const eventKey = (podUid: string | undefined, volume: string): string => `${podUid ?? ''} ${volume}`;
 
 const remembered = 10_000;

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { PersistentVolume, Pod, VolumeAttachment } from '../../api/generated/types.ts';
+import type { ObjectReference, PersistentVolume, Pod, VolumeAttachment } from '../../api/generated/types.ts';
+import type { KubeObject } from '../../api/object.ts';
+import type { LastEvent } from '../../client/decision.ts';
 import type { AttachDetachAction } from './actions.ts';
 import { decide } from './decide.ts';
-import type { AttachmentState, NodeState, CompetingAttachment, AttachDetachSnapshot, RecordedAttachEvent } from './snapshot.ts';
+import type { AttachmentState, NodeState, CompetingAttachment, AttachDetachSnapshot } from './snapshot.ts';
 
 const now = Date.parse('2026-01-01T12:00:00Z');
 const minutes = 60_000;
@@ -53,7 +55,7 @@ function situation(more: Partial<AttachDetachSnapshot> = {}): AttachDetachSnapsh
     attachment: none,
     competitors: [],
     unwantedSince: wants.length === 0 ? now : undefined,
-    lastEvents: new Map(),
+    lastEvent: () => undefined,
     ...more,
   };
 }
@@ -61,7 +63,7 @@ const needed = (more: Partial<AttachDetachSnapshot> = {}): AttachDetachSnapshot 
 
 /** 'create-attachment', 'tell web FailedAttachVolume: …' */
 const shown = (actions: readonly AttachDetachAction[]): string[] =>
-  actions.map((action) => (action.do === 'tell' ? `tell ${action.pod.metadata.name} ${action.event.reason}: ${action.event.message}` : action.do));
+  actions.map((action) => (action.do === 'recordEvent' ? `tell ${nameOf(action.event.about)} ${action.event.reason}: ${action.event.message}` : action.do));
 const actions = (seen: AttachDetachSnapshot, at = now): string[] => shown(decide(seen, at).actions);
 const code = (seen: AttachDetachSnapshot): string | undefined => decide(seen, now).reasons[0]?.code;
 
@@ -93,14 +95,14 @@ describe('a volume that a pod needs', () => {
   });
 
   test('is listed again without a word if the node forgot it', () => {
-    const told = new Map([['uid-of-web', { what: 'attached', at: now - 60 * minutes }]]);
-    expect(actions(needed({ attachment: attached, lastEvents: told }))).toEqual(['confirm-attached', 'report-attached']);
+    const lastEvent = () => ({ reason: '', message: '', state: 'attached', at: now - 60 * minutes });
+    expect(actions(needed({ attachment: attached, lastEvent }))).toEqual(['confirm-attached', 'report-attached']);
   });
 
   test('fails aloud, again with each try, and again after five minutes', () => {
     const first = decide(needed({ attachment: failed }), now);
     expect(shown(first.actions)).toEqual(['tell web FailedAttachVolume: AttachVolume.Attach failed for volume "vol" : disk is on fire']);
-    const seen = needed({ attachment: failed, lastEvents: afterTelling(first.actions) });
+    const seen = needed({ attachment: failed, lastEvent: afterRecording(first.actions) });
     expect(actions(seen)).toEqual([]);
     expect(decide(seen, now).again).toBe(now + 5 * minutes);
     expect(actions(seen, now + 5 * minutes)).toHaveLength(1);
@@ -163,7 +165,7 @@ describe('a volume for one node only', () => {
   ])('waits while it is used %s, and says so once', (_, users, expected) => {
     const seen = needed({ competitors: [rival(attached, { pods: users })] });
     expect(actions(seen)).toEqual([`tell web FailedAttachVolume: Waiting for detach for volume "vol" ${expected}`]);
-    expect(actions({ ...seen, lastEvents: afterTelling(decide(seen, now).actions) }, now + 60 * minutes)).toEqual([]);
+    expect(actions({ ...seen, lastEvent: afterRecording(decide(seen, now).actions) }, now + 60 * minutes)).toEqual([]);
   });
 
   test('waits while another node still has it mounted', () => {
@@ -269,7 +271,7 @@ describe('in every situation', () => {
       .record({ managed: fc.boolean(), ready: fc.boolean(), outOfService: fc.boolean(), listed: fc.boolean(), inUse: fc.boolean(), heardSince: fc.boolean() })
       .map(node),
   );
-  const rivals = fc.array(
+  const competitors = fc.array(
     fc.record({
       node: fc.constantFrom('n2', 'n3'),
       attachment: attachments,
@@ -282,7 +284,7 @@ describe('in every situation', () => {
     .record({
       attachment: attachments,
       node: nodes,
-      rivals,
+      competitors,
       wants: fc.subarray(['web', 'db']).map((names) => names.map((name) => ({ pod: pod(name), volume }))),
       otherUsers: fc.subarray(['default/lost']),
       attachRequired: fc.boolean(),
@@ -312,9 +314,8 @@ describe('in every situation', () => {
         const end = settle(seen);
         for (let length = 0; length < all.length; length++) {
           // What was told is forgotten with the process.
-          const crashed = { ...all.slice(0, length).reduce(apply, seen), lastEvents: new Map<string, RecordedAttachEvent>() };
-          const { lastEvents: _, ...state } = settle(crashed);
-          expect({ ...state, lastEvents: end.lastEvents }).toEqual(end);
+          const crashed = { ...all.slice(0, length).reduce(apply, seen), lastEvent: () => undefined };
+          expect({ ...settle(crashed), lastEvent: end.lastEvent }).toEqual(end);
         }
       }),
     );
@@ -323,7 +324,8 @@ describe('in every situation', () => {
   test('the same leads to the same', () => {
     fc.assert(
       fc.property(situations, (seen) => {
-        expect(decide(seen, now)).toEqual(decide(structuredClone(seen), now));
+        const { lastEvent, ...data } = seen;
+        expect(decide(seen, now)).toEqual(decide({ ...structuredClone(data), lastEvent }, now));
       }),
     );
   });
@@ -361,8 +363,14 @@ describe('in every situation', () => {
   });
 });
 
-const afterTelling = (done: readonly AttachDetachAction[]): Map<string, RecordedAttachEvent> =>
-  new Map(done.flatMap((action) => (action.do === 'tell' ? [[action.pod.metadata.uid ?? '', action.remember]] : [])));
+const nameOf = (about: KubeObject | ObjectReference): string => ('metadata' in about ? about.metadata.name : about.name) ?? '';
+
+function afterRecording(done: readonly AttachDetachAction[], before: LastEvent = () => undefined): LastEvent {
+  const recorded = new Map(
+    done.flatMap((action) => (action.do === 'recordEvent' ? [[action.rememberAs ?? '', { ...action.event, state: action.state, at: now }]] : [])),
+  );
+  return (key) => recorded.get(key) ?? before(key);
+}
 
 /** The world after an action that succeeded. */
 function apply(seen: AttachDetachSnapshot, action: AttachDetachAction): AttachDetachSnapshot {
@@ -379,8 +387,8 @@ function apply(seen: AttachDetachSnapshot, action: AttachDetachAction): AttachDe
     case 'confirm-attached':
     case 'confirm-unused':
       return seen;
-    case 'tell':
-      return { ...seen, lastEvents: new Map([...seen.lastEvents, ...afterTelling([action])]) };
+    case 'recordEvent':
+      return { ...seen, lastEvent: afterRecording([action], seen.lastEvent) };
   }
 }
 

@@ -1,5 +1,6 @@
 /** What a decision about one volume on one node is made of, read once from the objects. */
 import type { Node, PersistentVolume, Pod, VolumeAttachment } from '../../api/generated/types.ts';
+import type { LastEvent } from '../../client/decision.ts';
 
 /** One volume on one node. */
 export interface AttachTarget {
@@ -26,8 +27,8 @@ export interface AttachDetachSnapshot {
   readonly competitors: readonly CompetingAttachment[];
   /** Since when nobody on the node uses it; undefined: somebody does. Milliseconds since 1970. */
   readonly unwantedSince: number | undefined;
-  /** What was last told about the volume, by the pod's uid. */
-  readonly lastEvents: ReadonlyMap<string, RecordedAttachEvent>;
+  /** By `eventKey`. */
+  readonly lastEvent: LastEvent;
 }
 
 export interface DesiredAttachment {
@@ -37,18 +38,15 @@ export interface DesiredAttachment {
   readonly isInline?: boolean;
 }
 
+/** The key of the last event about a volume on a pod. */
+export const eventKey = ({ metadata }: Pod, { uniqueName }: AttachTarget): string => `${metadata.uid ?? ''} ${uniqueName}`;
+
 export interface CompetingAttachment {
   readonly node: string;
   readonly attachment: AttachmentState;
   readonly pods: readonly { readonly namespace: string; readonly name: string }[];
   /** The node says that it has the volume mounted. */
   readonly inUse: boolean;
-}
-
-export interface RecordedAttachEvent {
-  readonly what: string;
-  /** Milliseconds since 1970. */
-  readonly at: number;
 }
 
 export type AttachmentState =

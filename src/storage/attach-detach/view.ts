@@ -23,7 +23,7 @@ import {
 } from './snapshot.ts';
 
 /** What the objects say. */
-export type CachedSnapshot = Omit<AttachDetachSnapshot, 'unwantedSince' | 'lastEvents'>;
+export type CachedSnapshot = Omit<AttachDetachSnapshot, 'unwantedSince' | 'lastEvent'>;
 
 /** The caches, arranged so that everything about one volume on one node is found without looking at anything else. */
 export class AttachDetachView {

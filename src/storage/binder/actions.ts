@@ -1,11 +1,12 @@
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/generated/types.ts';
 import type { Claim } from '../volumes/claim.ts';
-import { type ConfirmClaimGone, type RecordEvent, update, updateStatus, type VolumeWrite } from '../volumes/decision.ts';
+import { type ObjectWrite, type RecordEvent, update, updateStatus } from '../../client/decision.ts';
+import type { ConfirmClaimGone } from '../volumes/decision.ts';
 import { claimBoundTo, linkClaim, linkVolume, unlinkVolume, volumeInPhase } from '../volumes/edits.ts';
 import type { Volume } from '../volumes/volume.ts';
 
 /** All that the binder may do to the world. */
-export type BinderAction = Bind | VolumeWrite<PersistentVolume> | VolumeWrite<PersistentVolumeClaim> | ConfirmClaimGone | RecordEvent;
+export type BinderAction = Bind | ObjectWrite<PersistentVolume> | ObjectWrite<PersistentVolumeClaim> | ConfirmClaimGone | RecordEvent;
 
 /** Both objects, specs and statuses, in one transaction: nobody ever sees half a binding. */
 export interface Bind {

@@ -13,12 +13,14 @@ import { type Change, type Index, keyOf } from '../../client/informers/cache.ts'
 import type { Client, Result } from '../../client/client.ts';
 import { confirmGone } from '../../client/controller/confirm.ts';
 import type { Informers } from '../../client/informers/informers.ts';
-import { Trigger, type Controller, type Outcome, outcomeOf, type Source, source } from '../../client/controller/loop.ts';
+import type { ObjectWrite } from '../../client/decision.ts';
+import { defineController } from '../../client/controller/define-controller.ts';
+import { type Controller, type Outcome, outcomeOf, type Source, source, Trigger } from '../../client/controller/loop.ts';
 import type { RecordedEvents } from '../../client/events/event-dedup.ts';
 import { ObjectWriter } from '../../client/controller/object-writer.ts';
 import type { Log } from '../../world/world.ts';
 import type { Bind, BinderAction } from './actions.ts';
-import { areSettled, type BinderSubject, decide, podToSchedule, type BinderSnapshot } from './decide.ts';
+import { areSettled, type BinderDecision, type BinderSnapshot, type BinderSubject, decide, podToSchedule } from './decide.ts';
 import { actionStartLines, decisionLines, actionDoneLines, type LogLine, syncLine } from './log-messages.ts';
 import { Offers } from './offers.ts';
 
@@ -46,10 +48,11 @@ const claimKey = (key: string): BinderKey => `pvc/${key}`;
 export function volumeBinder(options: BinderOptions): Controller<BinderKey, BinderSubject, BinderAction> {
   const binder = new VolumeBinder(options);
   const log = options.log.with({ controller: 'volume-binder' });
-  const say = (lines: () => readonly LogLine[]): void => {
+  const debug = (lines: () => readonly LogLine[]): void => {
     if (log.debugs) for (const { message, fields } of lines()) log.debug(message, fields);
   };
-  return {
+  const write = (action: VolumeOrClaimWrite, key: BinderKey): Promise<Outcome> => binder.write(action, key);
+  const controller = defineController<BinderKey, BinderSubject, BinderAction>({
     name: 'volume-binder',
     parallelism: 64,
     sources: [
@@ -61,22 +64,36 @@ export function volumeBinder(options: BinderOptions): Controller<BinderKey, Bind
       source(podKind, ({ before, after }) => new Set([before, after].flatMap((pod) => (pod === undefined ? [] : claimsOfPod(pod).map(claimKey))))),
     ],
     snapshot: (key) => binder.snapshot(key),
-    decide: (snapshot, now) => {
-      say(() => [syncLine(snapshot)]);
-      const decision = decide(snapshot, now);
-      say(() => decisionLines(snapshot, decision));
-      binder.markInFlight(snapshot, decision.actions);
-      if (snapshot.type === 'claim' && decision.reasons.some(({ next }) => next === 'provisioner')) options.provisionTrigger.fire(snapshot.claim.key);
-      return decision;
+    decide,
+    onDecision(subject, decision: BinderDecision) {
+      debug(() => [syncLine(subject), ...decisionLines(subject, decision)]);
+      binder.markInFlight(subject, decision.actions);
+      if (subject.type === 'claim' && needsVolume(decision)) options.provisionTrigger.fire(subject.claim.key);
     },
-    perform: async (action, key) => {
-      say(() => actionStartLines(action));
-      const outcome = await binder.perform(action, key);
-      if (outcome === 'done') say(() => actionDoneLines(action));
+    events: options.events,
+    actions: {
+      bind: (action, key) => binder.bind(action, key),
+      create: write,
+      update: write,
+      updateStatus: write,
+      delete: write,
+      confirmClaimGone: ({ claim }) => confirmGone(options.client, persistentVolumeClaimKind, claim),
+    },
+  });
+  return {
+    ...controller,
+    async perform(action, key, subject) {
+      debug(() => actionStartLines(action));
+      const outcome = await controller.perform(action, key, subject);
+      if (outcome === 'done') debug(() => actionDoneLines(action));
       return outcome;
     },
   };
 }
+
+type VolumeOrClaimWrite = ObjectWrite<PersistentVolume> | ObjectWrite<PersistentVolumeClaim>;
+
+const needsVolume = ({ reasons }: BinderDecision): boolean => reasons.some(({ next }) => next === 'provisioner');
 
 /** A write that gives a volume away, or not: whose turn it is, who is to have the volume, and what comes of it. */
 interface VolumeWriteInFlight {
@@ -109,10 +126,10 @@ class VolumeBinder {
     this.#writer = new ObjectWriter(options.client, [untypedKind(persistentVolumeKind), untypedKind(persistentVolumeClaimKind)]);
     this.#podsByClaim = options.informers.cache(podKind).addIndex(claimsOfPod);
     this.#classes = options.informers.cache(storageClassKind);
-    const { view, events: tellings, bindTogether } = options;
+    const { view, events, bindTogether } = options;
     this.#snapshotForClaims = {
       mode: bindTogether === undefined ? 'plain' : 'transaction',
-      lastEvent: tellings.lastEvent,
+      lastEvent: events.lastEvent,
       volume: (name) => view.volumes.get(name),
       claim: (key) => view.claim(key),
       ownerOf: (name) => view.ownerOf(name),
@@ -190,11 +207,11 @@ class VolumeBinder {
     if (key.startsWith('pvc/')) {
       const claim = view.claim(key.slice('pvc/'.length));
       if (claim === undefined || this.#isSkipped(view.volumes.get(claim.volumeName), claim)) return undefined;
-      return { type: 'claim', claim, seen: this.#snapshotForClaims };
+      return { type: 'claim', claim, snapshot: this.#snapshotForClaims };
     }
     const volume = view.volumes.get(key.slice('pv/'.length));
     if (volume === undefined || this.#isSkipped(volume, view.claim(volume.claim?.key ?? ''))) return undefined;
-    return { type: 'volume', volume, seen: this.#snapshotForVolumes };
+    return { type: 'volume', volume, snapshot: this.#snapshotForVolumes };
   }
 
   /** Whoever follows the log is told that nothing is to be done; nobody else needs a decision for that. */
@@ -211,22 +228,12 @@ class VolumeBinder {
     }
   }
 
-  /** Without `async`: what is performed thousands of times a second is a promise already. `key`: whose turn it is. */
-  perform(action: BinderAction, key: BinderKey): Promise<Outcome> {
-    switch (action.do) {
-      case 'bind':
-        return this.#endInFlight(action.volume, { key, claim: claimGettingVolume(action, key), outcome: this.#bindTogether(action) });
-      case 'create':
-      case 'update':
-      case 'updateStatus':
-      case 'delete':
-        return this.#endInFlight(action.object, { key, claim: claimGettingVolume(action, key), outcome: this.#writer.perform(action) });
-      case 'confirmClaimGone':
-        return confirmGone(this.#options.client, persistentVolumeClaimKind, action.claim);
-      case 'tell':
-        this.#options.events.record(action.event, action.rememberAs);
-        return Promise.resolve('done');
-    }
+  bind(action: Bind, key: BinderKey): Promise<Outcome> {
+    return this.#endInFlight(action.volume, { key, claim: claimGettingVolume(action, key), outcome: this.#bindTogether(action) });
+  }
+
+  write(action: VolumeOrClaimWrite, key: BinderKey): Promise<Outcome> {
+    return this.#endInFlight(action.object, { key, claim: claimGettingVolume(action, key), outcome: this.#writer.perform(action) });
   }
 
   /**

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { available, pv, pvc, reservedFor, storageClass, uidOf } from '../../../test/storage/objects.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/generated/types.ts';
 import { readClaim } from '../volumes/claim.ts';
-import type { RecordedEvent } from '../volumes/decision.ts';
+import type { RecordedEvent } from '../../client/decision.ts';
 import { readVolume } from '../volumes/volume.ts';
 import { VolumeIndex } from '../volumes/volume-index.ts';
 import type { BinderAction, BindMode } from './actions.ts';
@@ -41,7 +41,7 @@ function seen({ mode = 'plain', volumes = [], claims = [], told, offeredTo, dela
 const brief = (actions: readonly BinderAction[]): string[] =>
   actions.map((action) => {
     switch (action.do) {
-      case 'tell':
+      case 'recordEvent':
         return `tell ${action.event.reason}`;
       case 'bind':
       case 'confirmClaimGone':
@@ -204,7 +204,7 @@ describe('a claim that waits for its pod', () => {
   const first: RecordedEvent = { reason: 'WaitForFirstConsumer', message: 'waiting for first consumer to be created before binding', at: 1 };
   const told = (scene: Scene, now: number) => {
     const { actions, again } = decideFor(claim, { delayed: true, ...scene }, now);
-    return { said: actions.flatMap((action) => (action.do === 'tell' ? [`${action.event.reason}: ${action.event.message}`] : [])), again };
+    return { said: actions.flatMap((action) => (action.do === 'recordEvent' ? [`${action.event.reason}: ${action.event.message}`] : [])), again };
   };
 
   it('says so', () => {

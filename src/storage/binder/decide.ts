@@ -15,16 +15,8 @@
  */
 import type { Pod, StorageClass } from '../../api/generated/types.ts';
 import { type Claim, takesAnyVolume } from '../volumes/claim.ts';
-import {
-  type VolumeDecision,
-  type ObjectEvent,
-  type VolumeReason,
-  recordOnce,
-  recordIfChanged,
-  type LastEvent,
-  update,
-  updateStatus,
-} from '../volumes/decision.ts';
+import { type Decision, type LastEvent, type ObjectEvent, recordIfChanged, recordOnce, update, updateStatus } from '../../client/decision.ts';
+import type { VolumeReason } from '../volumes/decision.ts';
 import { claimWithoutVolume, sameList, withClass } from '../volumes/edits.ts';
 import { matchRequestedVolume, type Rejection } from '../volumes/match.ts';
 import { waitsForConsumer } from '../../api/volumes/storage-class.ts';
@@ -58,8 +50,8 @@ export interface PodToSchedule {
 export const podToSchedule = ({ metadata }: Pod): PodToSchedule => ({ name: metadata.name ?? '', created: Date.parse(metadata.creationTimestamp ?? '') || 0 });
 
 export type BinderSubject =
-  | { readonly type: 'claim'; readonly claim: Claim; readonly seen: BinderSnapshot }
-  | { readonly type: 'volume'; readonly volume: Volume; readonly seen: BinderSnapshot };
+  | { readonly type: 'claim'; readonly claim: Claim; readonly snapshot: BinderSnapshot }
+  | { readonly type: 'volume'; readonly volume: Volume; readonly snapshot: BinderSnapshot };
 
 export interface BinderReason extends VolumeReason {
   readonly volume?: string;
@@ -68,10 +60,10 @@ export interface BinderReason extends VolumeReason {
   readonly rejection?: Rejection;
 }
 
-export type BinderDecision = VolumeDecision<BinderAction, BinderReason>;
+export type BinderDecision = Decision<BinderAction, BinderReason>;
 
-export function decide(snapshot: BinderSubject, now: number): BinderDecision {
-  return snapshot.type === 'claim' ? decideClaim(snapshot.claim, snapshot.seen, now) : decideVolume(snapshot.volume, snapshot.seen, now);
+export function decide(subject: BinderSubject, now: number): BinderDecision {
+  return subject.type === 'claim' ? decideClaim(subject.claim, subject.snapshot, now) : decideVolume(subject.volume, subject.snapshot, now);
 }
 
 /**
@@ -84,22 +76,22 @@ export function areSettled(volume: Volume | undefined, claim: Claim | undefined)
   return volume.phase === 'Bound' && claim.phase === 'Bound' && sameList(claim.object.status.accessModes ?? [], volume.object.spec.accessModes ?? []);
 }
 
-export function decideClaim(claim: Claim, seen: BinderSnapshot, now: number): BinderDecision {
-  if (claim.everBound) return keepBound(claim, seen, now);
-  return takesAnyVolume(claim) ? bindBestFit(claim, seen, now) : bindRequested(claim, seen, now);
+export function decideClaim(claim: Claim, snapshot: BinderSnapshot, now: number): BinderDecision {
+  if (claim.everBound) return keepBound(claim, snapshot, now);
+  return takesAnyVolume(claim) ? bindBestFit(claim, snapshot, now) : bindRequested(claim, snapshot, now);
 }
 
 /** Once bound, a claim never gets another volume: it keeps its own or is Lost. */
-function keepBound(claim: Claim, seen: BinderSnapshot, now: number): BinderDecision {
+function keepBound(claim: Claim, snapshot: BinderSnapshot, now: number): BinderDecision {
   if (claim.volumeName === '') {
     return markLost(claim, 'ClaimLost', 'Bound claim has lost reference to PersistentVolume. Data on the volume is lost!');
   }
-  const volume = seen.volume(claim.volumeName);
+  const volume = snapshot.volume(claim.volumeName);
   if (volume === undefined) return markLost(claim, 'ClaimLost', 'Bound claim has lost its PersistentVolume. Data on the volume is lost!');
   if (volume.claim !== undefined && volume.claim.uid !== claim.uid) {
     return markLost(claim, 'ClaimMisbound', 'Two claims are bound to the same volume, this one is bound incorrectly');
   }
-  return bindTo(volume, claim, seen, now);
+  return bindTo(volume, claim, snapshot, now);
 }
 
 function markLost(claim: Claim, reason: 'ClaimLost' | 'ClaimMisbound', message: string): BinderDecision {
@@ -110,8 +102,8 @@ function markLost(claim: Claim, reason: 'ClaimLost' | 'ClaimMisbound', message: 
 }
 
 /** The claim asks for one particular volume; its own selector does not count. */
-function bindRequested(claim: Claim, seen: BinderSnapshot, now: number): BinderDecision {
-  const volume = seen.volume(claim.volumeName);
+function bindRequested(claim: Claim, snapshot: BinderSnapshot, now: number): BinderDecision {
+  const volume = snapshot.volume(claim.volumeName);
   if (volume === undefined) {
     const why: BinderReason = {
       code: 'VolumeMissing',
@@ -121,78 +113,78 @@ function bindRequested(claim: Claim, seen: BinderSnapshot, now: number): BinderD
     };
     return { actions: keepPending(claim), reasons: [why] };
   }
-  if (isVolumeBoundToClaim(volume, claim)) return bindTo(volume, claim, seen, now);
-  const holder = volume.claim?.key ?? seen.ownerOf(volume.name)?.key;
+  if (isVolumeBoundToClaim(volume, claim)) return bindTo(volume, claim, snapshot, now);
+  const holder = volume.claim?.key ?? snapshot.ownerOf(volume.name)?.key;
   if (holder !== undefined) {
     const message = `volume "${volume.name}" already bound to a different claim.`;
     const why: BinderReason = { code: 'VolumeTaken', text: message, next: 'administrator', volume: volume.name, claim: holder };
-    return keepPendingWithEvent({ claim, why, seen, now, event: warning(claim, 'FailedBinding', message) });
+    return keepPendingWithEvent({ claim, why, snapshot, now, event: warning(claim, 'FailedBinding', message) });
   }
   const match = matchRequestedVolume(claim, volume);
-  if (match === 'fits') return bindTo(volume, claim, seen, now);
+  if (match === 'fits') return bindTo(volume, claim, snapshot, now);
   const message = `Cannot bind to requested volume "${volume.name}": ${match.text}`;
   const why: BinderReason = { code: 'VolumeMismatch', text: message, next: 'user', volume: volume.name, rejection: match };
-  return keepPendingWithEvent({ claim, why, seen, now, event: warning(claim, 'VolumeMismatch', message) });
+  return keepPendingWithEvent({ claim, why, snapshot, now, event: warning(claim, 'VolumeMismatch', message) });
 }
 
 /** The claim takes what fits best. If nothing does, it waits: for a class, for a pod, for a provisioner, or for a volume. */
-function bindBestFit(claim: Claim, seen: BinderSnapshot, now: number): BinderDecision {
+function bindBestFit(claim: Claim, snapshot: BinderSnapshot, now: number): BinderDecision {
   if (claim.selector.type === 'invalid') {
     const message = `error creating internal label selector for claim: ${claim.key}: ${claim.selector.problem}`;
     const why: BinderReason = { code: 'InvalidSelector', text: message, next: 'user' };
-    return keepPendingWithEvent({ claim, why, seen, now, event: warning(claim, 'FailedBinding', message) });
+    return keepPendingWithEvent({ claim, why, snapshot, now, event: warning(claim, 'FailedBinding', message) });
   }
-  const delayed = waitsForConsumer(seen.class(claim.className));
-  const volume = seen.bestFit(claim, { reservedOnly: delayed });
-  if (volume !== undefined) return bindTo(volume, claim, seen, now);
-  const assigned = claim.class.type === 'unset' ? seen.defaultClass()?.metadata.name : undefined;
+  const delayed = waitsForConsumer(snapshot.class(claim.className));
+  const volume = snapshot.bestFit(claim, { reservedOnly: delayed });
+  if (volume !== undefined) return bindTo(volume, claim, snapshot, now);
+  const assigned = claim.class.type === 'unset' ? snapshot.defaultClass()?.metadata.name : undefined;
   if (assigned !== undefined) {
     const why: BinderReason = { code: 'DefaultClass', text: `gets the default class "${assigned}"`, next: 'binder' };
     return { actions: update(claim.object, withClass(claim.object, assigned)), reasons: [why] };
   }
-  if (delayed && claim.selectedNode === undefined) return waitForConsumer(claim, seen, now);
+  if (delayed && claim.selectedNode === undefined) return waitForConsumer(claim, snapshot, now);
   if (claim.className !== '') {
     const why: BinderReason = { code: 'Provisioning', text: `no volume fits; one of class "${claim.className}" has to be made`, next: 'provisioner' };
     return { actions: [], reasons: [why] };
   }
   const message = 'no persistent volumes available for this claim and no storage class is set';
   const why: BinderReason = { code: 'NoVolume', text: message, next: 'administrator' };
-  return keepPendingWithEvent({ claim, why, seen, now, event: normal(claim, 'FailedBinding', message) });
+  return keepPendingWithEvent({ claim, why, snapshot, now, event: normal(claim, 'FailedBinding', message) });
 }
 
-function waitForConsumer(claim: Claim, seen: BinderSnapshot, now: number): BinderDecision {
-  const pods = seen.podsToSchedule(claim.key);
+function waitForConsumer(claim: Claim, snapshot: BinderSnapshot, now: number): BinderDecision {
+  const pods = snapshot.podsToSchedule(claim.key);
   if (pods.length === 0) {
     const message = 'waiting for first consumer to be created before binding';
     const why: BinderReason = { code: 'WaitForFirstConsumer', text: message, next: 'user' };
-    return keepPendingWithEvent({ claim, why, seen, now, event: normal(claim, 'WaitForFirstConsumer', message) });
+    return keepPendingWithEvent({ claim, why, snapshot, now, event: normal(claim, 'WaitForFirstConsumer', message) });
   }
   const names = pods.map(({ name }) => name).sort();
   const message = names.length === 1 ? `waiting for pod ${names[0] ?? ''} to be scheduled` : `waiting for pods ${names.join(',')} to be scheduled`;
   const why: BinderReason = { code: 'WaitForPodScheduled', text: message, next: 'scheduler', pods: names };
   // Most pods have their node at once, and then nobody has to know that they waited for it.
   const patience =
-    seen.lastEvent(claim.uid)?.reason === 'WaitForFirstConsumer' ? Math.min(...pods.map(({ created }) => created)) + unscheduledPodGraceMs - now : 0;
+    snapshot.lastEvent(claim.uid)?.reason === 'WaitForFirstConsumer' ? Math.min(...pods.map(({ created }) => created)) + unscheduledPodGraceMs - now : 0;
   // More than that: the clocks disagree.
   if (patience > 0 && patience <= unscheduledPodGraceMs) return { actions: keepPending(claim), reasons: [why], again: now + patience };
-  return keepPendingWithEvent({ claim, why, seen, now, event: normal(claim, 'WaitForPodScheduled', message) });
+  return keepPendingWithEvent({ claim, why, snapshot, now, event: normal(claim, 'WaitForPodScheduled', message) });
 }
 
 /** Kubernetes says so when it looks at the claim the next time, which is within fifteen seconds. */
 const unscheduledPodGraceMs = 2000;
 
 /** The claim has the volume: whatever is missing to that is done. */
-function bindTo(volume: Volume, claim: Claim, seen: BinderSnapshot, now: number): BinderDecision {
+function bindTo(volume: Volume, claim: Claim, snapshot: BinderSnapshot, now: number): BinderDecision {
   if (volume.capacity === undefined && claim.phase !== 'Bound') {
     const message = `PersistentVolume "${volume.name}" is without a storage capacity`;
     const why: BinderReason = { code: 'VolumeWithoutCapacity', text: message, next: 'administrator', volume: volume.name };
-    const said = recordIfChanged(warning(claim, 'VolumeMismatch', message), seen.lastEvent(claim.uid), now);
+    const said = recordIfChanged(warning(claim, 'VolumeMismatch', message), snapshot.lastEvent(claim.uid), now);
     return { actions: said.actions, reasons: [why], again: said.again };
   }
-  const actions = bind(volume, claim, seen.mode);
+  const actions = bind(volume, claim, snapshot.mode);
   const why: BinderReason =
     actions.length === 0
-      ? { code: 'Bound', text: `bound to volume "${volume.name}"`, next: 'nobody', volume: volume.name }
+      ? { code: 'Bound', text: `bound to volume "${volume.name}"`, next: 'none', volume: volume.name }
       : { code: 'Binding', text: `takes volume "${volume.name}"`, next: 'binder', volume: volume.name };
   return { actions, reasons: [why] };
 }
@@ -203,29 +195,29 @@ interface PendingClaim {
   readonly claim: Claim;
   readonly why: BinderReason;
   readonly event: ObjectEvent;
-  readonly seen: BinderSnapshot;
+  readonly snapshot: BinderSnapshot;
   readonly now: number;
 }
 
-function keepPendingWithEvent({ claim, why, event, seen, now }: PendingClaim): BinderDecision {
-  const said = recordIfChanged(event, seen.lastEvent(claim.uid), now);
+function keepPendingWithEvent({ claim, why, event, snapshot, now }: PendingClaim): BinderDecision {
+  const said = recordIfChanged(event, snapshot.lastEvent(claim.uid), now);
   return { actions: [...said.actions, ...keepPending(claim)], reasons: [why], again: said.again };
 }
 
 const warning = ({ object }: Claim | Volume, reason: string, message: string): ObjectEvent => ({ about: object, type: 'Warning', reason, message });
 const normal = ({ object }: Claim | Volume, reason: string, message: string): ObjectEvent => ({ about: object, type: 'Normal', reason, message });
 
-export function decideVolume(volume: Volume, seen: BinderSnapshot, now: number): BinderDecision {
-  if (volume.claim === undefined) return offer(volume, seen, now);
+export function decideVolume(volume: Volume, snapshot: BinderSnapshot, now: number): BinderDecision {
+  if (volume.claim === undefined) return offer(volume, snapshot, now);
   const { key, uid } = volume.claim;
   if (uid === '') {
     return { actions: setPhase(volume, 'Available'), reasons: [{ code: 'Reserved', text: `reserved for claim ${key}`, next: 'user', claim: key }] };
   }
-  const claim = seen.claim(key);
+  const claim = snapshot.claim(key);
   if (claim?.uid !== uid) return release(volume, `its claim ${key} is gone`, true);
-  if (claim.volumeName === '') return waitForClaim(volume, claim, seen, now);
+  if (claim.volumeName === '') return waitForClaim(volume, claim, snapshot, now);
   if (claim.volumeName === volume.name) {
-    return { actions: setPhase(volume, 'Bound'), reasons: [{ code: 'Bound', text: `bound to claim ${key}`, next: 'nobody', claim: key }] };
+    return { actions: setPhase(volume, 'Bound'), reasons: [{ code: 'Bound', text: `bound to claim ${key}`, next: 'none', claim: key }] };
   }
   if (volume.provisionedBy !== undefined && volume.reclaimPolicy === 'Delete') {
     return release(volume, `it was made for claim ${key}, which has volume "${claim.volumeName}"`, false);
@@ -234,20 +226,20 @@ export function decideVolume(volume: Volume, seen: BinderSnapshot, now: number):
   return { actions: unbind(volume), reasons: [why] };
 }
 
-function offer(volume: Volume, seen: BinderSnapshot, now: number): BinderDecision {
-  const owner = seen.ownerOf(volume.name);
+function offer(volume: Volume, snapshot: BinderSnapshot, now: number): BinderDecision {
+  const owner = snapshot.ownerOf(volume.name);
   // Somebody cleared its claimRef: it goes back to its claim, and is never offered to another meanwhile.
   if (owner !== undefined)
     return { actions: [], reasons: [{ code: 'WaitForClaim', text: `goes back to claim ${owner.key}`, next: 'binder', claim: owner.key }] };
-  const taker = claimToBind(volume, seen);
-  if (taker !== undefined) return bindTo(volume, taker, seen, now);
+  const taker = claimToBind(volume, snapshot);
+  if (taker !== undefined) return bindTo(volume, taker, snapshot, now);
   const actions = setPhase(volume, 'Available');
   if (volume.claimSelector.type === 'valid') {
     const text = isFree(volume) ? 'free for a claim that it fits' : volume.deleting ? 'being deleted' : 'becomes available';
     return { actions, reasons: [{ code: 'Available', text, next: 'user' }] };
   }
   const message = `Cannot be bound to any claim: its claim selector cannot be read: ${volume.claimSelector.problem}`;
-  const said = recordIfChanged(warning(volume, 'InvalidClaimSelector', message), seen.lastEvent(volume.uid), now);
+  const said = recordIfChanged(warning(volume, 'InvalidClaimSelector', message), snapshot.lastEvent(volume.uid), now);
   return { actions: [...said.actions, ...actions], reasons: [{ code: 'InvalidClaimSelector', text: message, next: 'administrator' }], again: said.again };
 }
 
@@ -255,11 +247,11 @@ function offer(volume: Volume, seen: BinderSnapshot, now: number): BinderDecisio
  * A new volume that a claim has been waiting for is bound to it at once: it need not become Available first, which would be one write more.
  * Not so step by step: there, everything happens as in Kubernetes.
  */
-function claimToBind(volume: Volume, seen: BinderSnapshot): Claim | undefined {
-  if (seen.mode === 'plain' || volume.phase !== 'Pending' || volume.deleting) return undefined;
-  const claim = seen.offeredTo(volume.name);
+function claimToBind(volume: Volume, snapshot: BinderSnapshot): Claim | undefined {
+  if (snapshot.mode === 'plain' || volume.phase !== 'Pending' || volume.deleting) return undefined;
+  const claim = snapshot.offeredTo(volume.name);
   if (claim === undefined || !takesAnyVolume(claim)) return undefined;
-  return seen.bestFit(claim, { reservedOnly: false }) === undefined ? claim : undefined;
+  return snapshot.bestFit(claim, { reservedOnly: false }) === undefined ? claim : undefined;
 }
 
 /**
@@ -275,13 +267,13 @@ function release(volume: Volume, text: string, isClaimGone: boolean): BinderDeci
 }
 
 /** The claim's own turn finishes the binding; unless it never will. */
-function waitForClaim(volume: Volume, claim: Claim, seen: BinderSnapshot, now: number): BinderDecision {
+function waitForClaim(volume: Volume, claim: Claim, snapshot: BinderSnapshot, now: number): BinderDecision {
   if (claim.volumeMode === volume.volumeMode) {
     return { actions: [], reasons: [{ code: 'WaitForClaim', text: `waits for claim ${claim.key} to take it`, next: 'binder', claim: claim.key }] };
   }
   const ofVolume = `Cannot bind PersistentVolume to requested PersistentVolumeClaim "${claim.name}" due to incompatible volumeMode.`;
   const ofClaim = `Cannot bind PersistentVolume "${volume.name}" to requested PersistentVolumeClaim due to incompatible volumeMode.`;
-  const first = recordIfChanged(warning(volume, 'VolumeMismatch', ofVolume), seen.lastEvent(volume.uid), now);
+  const first = recordIfChanged(warning(volume, 'VolumeMismatch', ofVolume), snapshot.lastEvent(volume.uid), now);
   // Remembered under the volume's name for it: the claim's own turn tells other things about the claim.
   const second = first.actions.length === 0 ? [] : [recordOnce(warning(claim, 'VolumeMismatch', ofClaim))];
   const why: BinderReason = { code: 'VolumeMismatch', text: ofVolume, next: 'user', claim: claim.key };

@@ -10,11 +10,11 @@ export interface LogLine {
   readonly fields: LogFields;
 }
 
-export function syncLine(snapshot: BinderSubject): LogLine {
-  if (snapshot.type === 'volume') {
-    return { message: 'synchronizing PersistentVolume', fields: stateOf(snapshot.volume) };
+export function syncLine(subject: BinderSubject): LogLine {
+  if (subject.type === 'volume') {
+    return { message: 'synchronizing PersistentVolume', fields: stateOf(subject.volume) };
   }
-  const { key, phase, volumeName, everBound, boundByController } = snapshot.claim;
+  const { key, phase, volumeName, everBound, boundByController } = subject.claim;
   return { message: 'synchronizing PersistentVolumeClaim', fields: { claim: key, phase, boundTo: volumeName, bindCompleted: everBound, boundByController } };
 }
 
@@ -26,11 +26,11 @@ const stateOf = ({ name, phase, claim, boundByController }: Volume): LogFields =
 });
 
 /** What was chosen, if anything was. */
-export function decisionLines(snapshot: BinderSubject, { reasons }: BinderDecision): readonly LogLine[] {
+export function decisionLines(subject: BinderSubject, { reasons }: BinderDecision): readonly LogLine[] {
   const [reason] = reasons;
-  if (snapshot.type !== 'claim' || reason?.code !== 'Binding' || reason.volume === undefined) return [];
-  const volume = snapshot.seen.volume(reason.volume);
-  const claim = snapshot.claim.key;
+  if (subject.type !== 'claim' || reason?.code !== 'Binding' || reason.volume === undefined) return [];
+  const volume = subject.snapshot.volume(reason.volume);
+  const claim = subject.claim.key;
   return [
     ...(volume === undefined ? [] : [{ message: 'volume found for PersistentVolumeClaim', fields: { claim, ...stateOf(volume) } }]),
     { message: 'binding volume to claim', fields: { volume: reason.volume, claim } },
@@ -51,7 +51,7 @@ export function actionStartLines(action: BinderAction): readonly LogLine[] {
     case 'create':
     case 'delete':
     case 'confirmClaimGone':
-    case 'tell':
+    case 'recordEvent':
       return [];
   }
 }
@@ -78,7 +78,7 @@ export function actionDoneLines(action: BinderAction): readonly LogLine[] {
     case 'create':
     case 'delete':
     case 'confirmClaimGone':
-    case 'tell':
+    case 'recordEvent':
       return [];
   }
 }

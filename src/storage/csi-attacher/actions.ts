@@ -1,12 +1,13 @@
 import type { PublishTarget, PublishRequest } from '../../api/volumes/controller-publish.ts';
 import type { PersistentVolume, VolumeAttachment } from '../../api/generated/types.ts';
-import type { VolumeWrite } from '../volumes/decision.ts';
+import type { Decision, ObjectWrite } from '../../client/decision.ts';
+import type { VolumeReason } from '../volumes/decision.ts';
 import type { PublishOutcome, UnpublishOutcome } from '../../api/volumes/driver-capabilities.ts';
 
 /** All that the attacher may do to the world. */
 export type CsiAttacherAction =
-  | VolumeWrite<VolumeAttachment>
-  | VolumeWrite<PersistentVolume>
+  | ObjectWrite<VolumeAttachment>
+  | ObjectWrite<PersistentVolume>
   | Publish
   | Unpublish
   | DetachDangling
@@ -31,7 +32,7 @@ export interface Unpublish {
 
 /** Detaches what no attachment speaks of: only if the server knows none either, and the node does not have it mounted. */
 export interface DetachDangling {
-  readonly do: 'withdraw';
+  readonly do: 'detachDangling';
   readonly name: string;
   readonly dangling: DanglingAttachment;
 }
@@ -51,16 +52,4 @@ export type PublishAttempt =
   | { readonly type: 'unpublished'; readonly outcome: UnpublishOutcome; readonly failures: number }
   | { readonly type: 'failed'; readonly call: 'publish' | 'unpublish'; readonly failures: number; readonly notBefore: number };
 
-export interface CsiAttacherDecision {
-  /** Any prefix may be all that happens. */
-  readonly actions: readonly CsiAttacherAction[];
-  readonly reasons: readonly CsiAttacherReason[];
-  /** When to decide again although nothing changed; milliseconds since 1970. */
-  readonly again?: number;
-}
-
-export interface CsiAttacherReason {
-  readonly code: string;
-  readonly text: string;
-  readonly next: 'driver' | 'attach-detach' | 'node' | 'administrator' | 'nobody';
-}
+export type CsiAttacherDecision = Decision<CsiAttacherAction, VolumeReason>;

@@ -11,7 +11,8 @@ import type { DriverAnswer } from '../../drivers/contract.ts';
 import type { Client } from '../../client/client.ts';
 import { confirmCurrent } from '../../client/controller/confirm.ts';
 import type { Informers } from '../../client/informers/informers.ts';
-import { Trigger, type Controller, type Outcome, outcomeOf, source } from '../../client/controller/loop.ts';
+import { defineController } from '../../client/controller/define-controller.ts';
+import { type Controller, type Outcome, outcomeOf, source, Trigger } from '../../client/controller/loop.ts';
 import { ObjectWriter } from '../../client/controller/object-writer.ts';
 import type { World } from '../../world/world.ts';
 import type { CsiAttacherAction, PublishAttempt, Publish, Unpublish, DetachDangling } from './actions.ts';
@@ -44,7 +45,7 @@ const keyOf = ({ metadata }: VolumeAttachment): CsiAttacherKey => `va/${metadata
 export function csiAttacher(options: CsiAttacherOptions): Controller<CsiAttacherKey, CsiAttacherSnapshot, CsiAttacherAction> {
   const attacher = new CsiAttacher(options);
   const { view } = attacher;
-  return {
+  return defineController<CsiAttacherKey, CsiAttacherSnapshot, CsiAttacherAction>({
     name: 'volume-attacher',
     parallelism: 32,
     sources: [
@@ -56,8 +57,17 @@ export function csiAttacher(options: CsiAttacherOptions): Controller<CsiAttacher
     ],
     snapshot: (key) => attacher.snapshot(key),
     decide,
-    perform: (action) => attacher.perform(action),
-  };
+    writer: new ObjectWriter(options.client, [untypedKind(volumeAttachmentKind), untypedKind(persistentVolumeKind)]),
+    actions: {
+      publish: (action) => attacher.publish(action),
+      unpublish: (action) => attacher.unpublish(action),
+      detachDangling: (action) => attacher.detachDangling(action),
+      async rememberAttempt({ attachment, attempt }) {
+        attacher.remember(attachment, attempt);
+        return 'done';
+      },
+    },
+  });
 }
 
 class CsiAttacher {
@@ -66,14 +76,12 @@ class CsiAttacher {
   /** For answers of drivers: no object changes because of them. */
   readonly trigger = new Trigger<CsiAttacherKey>();
   readonly #options: CsiAttacherOptions;
-  readonly #writer: ObjectWriter;
   /** By the attachment's uid: one of the same name is another one. */
   readonly #attempts = new Map<string, PublishAttempt>();
 
   constructor(options: CsiAttacherOptions) {
-    const { client, informers, world, drivers, sha256 } = options;
+    const { informers, world, drivers, sha256 } = options;
     this.#options = options;
-    this.#writer = new ObjectWriter(client, [untypedKind(volumeAttachmentKind), untypedKind(persistentVolumeKind)]);
     this.view = new CsiAttacherView(informers, sha256);
     this.verification = new AttachmentVerification({ world, view: this.view, drivers: drivers.verifiable(), published: (name) => drivers.published(name) });
   }
@@ -106,8 +114,8 @@ class CsiAttacher {
     if (key.startsWith('pv/')) return this.#volumeSnapshot(name);
     const attachment = this.view.attachments.getKey(name);
     if (attachment === undefined) {
-      const stray = this.verification.dangling(name);
-      return stray === undefined ? undefined : { type: 'stray', name, stray };
+      const dangling = this.verification.dangling(name);
+      return dangling === undefined ? undefined : { type: 'dangling', name, dangling };
     }
     const { attacher, nodeName } = attachment.spec;
     if (!this.#isOurs(attacher)) return undefined;
@@ -128,27 +136,8 @@ class CsiAttacher {
     return { type: 'volume', volume, driver, isNeeded: this.view.attachmentsOfVolume.get(name).length > 0 };
   }
 
-  async perform(action: CsiAttacherAction): Promise<Outcome> {
-    switch (action.do) {
-      case 'create':
-      case 'update':
-      case 'updateStatus':
-      case 'delete':
-        return this.#writer.perform(action);
-      case 'publish':
-        return this.#publish(action);
-      case 'unpublish':
-        return this.#unpublish(action);
-      case 'withdraw':
-        return this.#detachDangling(action);
-      case 'rememberAttempt':
-        this.#remember(action.attachment, action.attempt);
-        return 'done';
-    }
-  }
-
   /** The attachment is looked at once more: it may be going, or be another one, which the caches do not show yet. */
-  async #publish({ attachment, request, failures }: Publish): Promise<Outcome> {
+  async publish({ attachment, request, failures }: Publish): Promise<Outcome> {
     const current = await confirmCurrent(this.#options.client, volumeAttachmentKind, attachment);
     if (current !== 'done') return current;
     const outcome = await this.#options.drivers.publish(attachment.spec.attacher, request);
@@ -156,7 +145,7 @@ class CsiAttacher {
     return 'done';
   }
 
-  async #unpublish({ attachment, target: placement, failures }: Unpublish): Promise<Outcome> {
+  async unpublish({ attachment, target: placement, failures }: Unpublish): Promise<Outcome> {
     const current = await confirmCurrent(this.#options.client, volumeAttachmentKind, attachment);
     if (current !== 'done') return current;
     const outcome = await this.#options.drivers.unpublish(attachment.spec.attacher, placement);
@@ -169,23 +158,23 @@ class CsiAttacher {
     this.trigger.fire(keyOf(attachment));
   }
 
-  #remember({ metadata }: VolumeAttachment, attempt: PublishAttempt | undefined): void {
+  remember({ metadata }: VolumeAttachment, attempt: PublishAttempt | undefined): void {
     this.verification.settled(metadata.name ?? '');
     if (attempt === undefined) this.#attempts.delete(metadata.uid ?? '');
     else this.#attempts.set(metadata.uid ?? '', attempt);
   }
 
-  async #detachDangling({ name, dangling: stray }: DetachDangling): Promise<Outcome> {
+  async detachDangling({ name, dangling }: DetachDangling): Promise<Outcome> {
     const { client, drivers } = this.#options;
     const attachment = await client.get(volumeAttachmentKind, { name });
     if (attachment.ok) return 'conflict';
     if (attachment.reason !== 'notFound') return outcomeOf(attachment);
-    const node = await client.get(nodeKind, { name: stray.node });
+    const node = await client.get(nodeKind, { name: dangling.node });
     if (!node.ok && node.reason !== 'notFound') return outcomeOf(node);
-    const isMounted = node.ok && node.value.status.volumesInUse?.includes(stray.uniqueName) === true;
+    const isMounted = node.ok && node.value.status.volumesInUse?.includes(dangling.uniqueName) === true;
     this.verification.settled(name);
     if (isMounted) return 'done';
-    const outcome = await drivers.unpublish(stray.driver, stray.target);
+    const outcome = await drivers.unpublish(dangling.driver, dangling.target);
     // If it failed, the next verification finds it again.
     return outcome.type === 'unpublished' ? 'done' : { retry: outcome.message };
   }

@@ -13,15 +13,16 @@
  */
 import type { PersistentVolume, PersistentVolumeSpec, VolumeAttachment } from '../../api/generated/types.ts';
 import { csiSourceOf } from '../../api/volumes/csi-translation.ts';
-import { update, updateStatus } from '../volumes/decision.ts';
+import { update, updateStatus } from '../../client/decision.ts';
+import { because, stay } from '../volumes/decision.ts';
 import type { PublishTarget, PublishRequest } from '../../api/volumes/controller-publish.ts';
-import type { CsiAttacherAction, PublishAttempt, CsiAttacherDecision, CsiAttacherReason, DanglingAttachment } from './actions.ts';
+import type { CsiAttacherAction, PublishAttempt, CsiAttacherDecision, DanglingAttachment } from './actions.ts';
 import { attachedWith, attachFailed, detached, detachFailed, held, isHeld, nodeIdOn, released, withNodeId } from './attachment-edits.ts';
 
 export type CsiAttacherSnapshot =
   | ({ readonly type: 'attachment' } & AttachmentSnapshot)
   /** The backend has it, and no attachment speaks of it. */
-  | { readonly type: 'stray'; readonly name: string; readonly stray: DanglingAttachment }
+  | { readonly type: 'dangling'; readonly name: string; readonly dangling: DanglingAttachment }
   /** A volume that is to go. `isNeeded`: there are attachments of it. */
   | { readonly type: 'volume'; readonly volume: PersistentVolume; readonly driver: string; readonly isNeeded: boolean };
 
@@ -40,23 +41,20 @@ export function decide(snapshot: CsiAttacherSnapshot, now: number): CsiAttacherD
   switch (snapshot.type) {
     case 'attachment':
       return snapshot.attachment.metadata.deletionTimestamp === undefined ? attach(snapshot, now) : detach(snapshot, now);
-    case 'stray':
+    case 'dangling':
       return {
-        actions: [{ do: 'withdraw', name: snapshot.name, dangling: snapshot.stray }],
-        reasons: [because('Stray', `it is attached to node "${snapshot.stray.node}", and nobody wants it there`, 'driver')],
+        actions: [{ do: 'detachDangling', name: snapshot.name, dangling: snapshot.dangling }],
+        reasons: [because('Dangling', `it is attached to node "${snapshot.dangling.node}" without a VolumeAttachment`, 'driver')],
       };
     case 'volume':
       return release(snapshot);
   }
 }
 
-const because = (code: string, text: string, next: CsiAttacherReason['next']): CsiAttacherReason => ({ code, text, next });
-const stay = (reason: CsiAttacherReason): CsiAttacherDecision => ({ actions: [], reasons: [reason] });
-
 /** A volume that nothing is attached of may go. */
 function release({ volume, driver, isNeeded }: Extract<CsiAttacherSnapshot, { type: 'volume' }>): CsiAttacherDecision {
   if (volume.metadata.deletionTimestamp === undefined || isNeeded) return stay(because('Held', 'it is attached, or may be', 'attach-detach'));
-  return { actions: update(volume, released(volume, driver)), reasons: [because('Unattached', 'it is attached nowhere', 'nobody')] };
+  return { actions: update(volume, released(volume, driver)), reasons: [because('Unattached', 'it is attached nowhere', 'none')] };
 }
 
 function attach(seen: AttachmentSnapshot, now: number): CsiAttacherDecision {
@@ -84,7 +82,7 @@ function detach(seen: AttachmentSnapshot, now: number): CsiAttacherDecision {
   const { attachment, attempt } = seen;
   const { attacher } = attachment.spec;
   if (!isHeld(attachment, attacher)) {
-    return { actions: updateStatus(attachment, detached(attachment)), reasons: [because('Detached', 'it is not attached', 'nobody')] };
+    return { actions: updateStatus(attachment, detached(attachment)), reasons: [because('Detached', 'it is not attached', 'none')] };
   }
   if (attempt?.type === 'unpublished') return conclude(seen, attempt, now);
   const target = targetOf(seen, seen.nodeId ?? nodeIdOn(attachment));
@@ -139,7 +137,7 @@ function conclude({ attachment }: AttachmentSnapshot, attempt: Answered, now: nu
     outcome.type === 'published'
       ? updateStatus(attachment, attachedWith(attachment, outcome.context))
       : update(attachment, released(attachment, attachment.spec.attacher));
-  const reason = outcome.type === 'published' ? because('Attached', 'it is attached', 'node') : because('Detached', 'it is detached', 'nobody');
+  const reason = outcome.type === 'published' ? because('Attached', 'it is attached', 'node') : because('Detached', 'it is detached', 'none');
   return { actions: [...done, { do: 'rememberAttempt', attachment, attempt: undefined }], reasons: [reason] };
 }
 

@@ -1,7 +1,7 @@
 import type { PersistentVolumeClaim, Pod } from '../../api/generated/types.ts';
-import type { ObjectEvent, RecordEvent } from '../volumes/decision.ts';
+import type { ObjectEvent, RecordEvent } from '../../client/decision.ts';
 import type { Draft } from '../../client/client.ts';
-import type { Decision as AnyDecision } from '../../client/controller/loop.ts';
+import type { Decision } from '../../client/decision.ts';
 
 export type EphemeralVolumeAction = CreateClaim | RecordEvent;
 
@@ -13,7 +13,7 @@ export interface CreateClaim {
   readonly claim: Draft<PersistentVolumeClaim>;
 }
 
-export type EphemeralVolumeDecision = AnyDecision<EphemeralVolumeAction>;
+export type EphemeralVolumeDecision = Decision<EphemeralVolumeAction>;
 
 /** The component that Kubernetes names in these events. */
 export const ephemeralVolumeEventSource = 'ephemeral_volume';

@@ -1,10 +1,11 @@
 import type { Pod } from '../../api/generated/types.ts';
 import { persistentVolumeClaimKind } from '../../api/kinds/core/persistent-volume-claim.ts';
 import { podKind } from '../../api/kinds/pod/pod.ts';
-import { recordIfChanged } from '../volumes/decision.ts';
+import { recordIfChanged } from '../../client/decision.ts';
 import { type Change, keyOf } from '../../client/informers/cache.ts';
 import type { Client, Result } from '../../client/client.ts';
 import type { Informers } from '../../client/informers/informers.ts';
+import { defineController } from '../../client/controller/define-controller.ts';
 import { type Controller, type Outcome, outcomeOf, source } from '../../client/controller/loop.ts';
 import type { RecordedEvents } from '../../client/events/event-dedup.ts';
 import type { Clock } from '../../world/world.ts';
@@ -22,7 +23,7 @@ export interface EphemeralVolumeOptions {
 export function ephemeralVolumeController({
   client,
   informers,
-  events: tellings,
+  events,
   clock,
 }: EphemeralVolumeOptions): Controller<string, EphemeralVolumeSnapshot, EphemeralVolumeAction> {
   const pods = informers.cache(podKind);
@@ -30,10 +31,10 @@ export function ephemeralVolumeController({
   const podsByClaim = pods.addIndex((pod) => ephemeralVolumes(pod).map(({ claimName }) => keyOf({ namespace: pod.metadata.namespace, name: claimName })));
   const failed = ({ pod, volume, claim }: CreateClaim, error: Error): void => {
     const event = failedBinding(pod, volume, `create PVC ${claim.metadata?.name ?? ''}: ${error.message}`);
-    const { actions } = recordIfChanged(event, tellings.lastEvent(pod.metadata.uid ?? ''), clock.now());
-    for (const action of actions) tellings.record(action.event, action.rememberAs);
+    const { actions } = recordIfChanged(event, events.lastEvent(pod.metadata.uid ?? ''), clock.now());
+    for (const action of actions) events.record(action.event, action.rememberAs);
   };
-  return {
+  return defineController<string, EphemeralVolumeSnapshot, EphemeralVolumeAction>({
     name: 'ephemeral-claims',
     sources: [
       source(podKind, keysForPodChange),
@@ -41,16 +42,15 @@ export function ephemeralVolumeController({
     ],
     snapshot(key) {
       const pod = pods.getKey(key);
-      return pod === undefined ? undefined : { pod, claim: (name) => claims.get({ namespace: pod.metadata.namespace, name }), lastEvent: tellings.lastEvent };
+      return pod === undefined ? undefined : { pod, claim: (name) => claims.get({ namespace: pod.metadata.namespace, name }), lastEvent: events.lastEvent };
     },
     decide: decideClaims,
-    async perform(action) {
-      if (action.do === 'create-claim') return created(await client.create(persistentVolumeClaimKind, action.claim), (error) => failed(action, error));
-      tellings.record(action.event, action.rememberAs);
-      return 'done';
+    events,
+    actions: {
+      'create-claim': async (action) => created(await client.create(persistentVolumeClaimKind, action.claim), (error) => failed(action, error)),
     },
     parallelism: 32,
-  };
+  });
 }
 
 /** Its volumes never change: a pod is news only when it is new. */
@@ -61,17 +61,17 @@ function keysForPodChange({ before, after }: Change<Pod>): readonly string[] {
 
 const podKey = ({ metadata }: Pod): string => keyOf(metadata);
 
-function created(result: Result<unknown>, tell: (error: Error) => void): Outcome {
+function created(result: Result<unknown>, onRefused: (error: Error) => void): Outcome {
   if (result.ok) return 'done';
   switch (result.reason) {
-    // The namespace goes, and the pod with it.
+    // The namespace is terminating, and the pod with it.
     case 'terminating':
     case 'notFound':
       return 'done';
     case 'forbidden':
     case 'invalid':
     case 'failed':
-      tell(result.error);
+      onRefused(result.error);
       return outcomeOf(result);
     default:
       return outcomeOf(result);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { PersistentVolumeClaim, Pod } from '../../api/generated/types.ts';
-import type { RecordedEvent } from '../volumes/decision.ts';
+import type { RecordedEvent } from '../../client/decision.ts';
 import type { Draft } from '../../client/client.ts';
 import { decideClaims, type EphemeralVolumeSnapshot } from './decide.ts';
 
@@ -33,7 +33,7 @@ const seen = (of: Pod, claims: readonly PersistentVolumeClaim[] = [], told?: Rec
   return { pod: of, claim: (name) => byName.get(name), lastEvent: () => told };
 };
 const done = (snapshot: EphemeralVolumeSnapshot) =>
-  decideClaims(snapshot, now).actions.map((action) => (action.do === 'tell' ? action.event.message : `create ${action.claim.metadata?.name ?? ''}`));
+  decideClaims(snapshot, now).actions.map((action) => (action.do === 'recordEvent' ? action.event.message : `create ${action.claim.metadata?.name ?? ''}`));
 const foreign = 'ephemeral volume scratch: PVC team/web-scratch was not created for pod team/web (pod is not owner)';
 
 describe('a pod with generic ephemeral volumes', () => {
@@ -122,7 +122,7 @@ describe('whatever is seen', () => {
         const first = decideClaims(seen(of, claims), now);
         expect(decideClaims(seen(of, claims), now)).toEqual(first);
         const last = first.actions.at(-1);
-        const told = last?.do === 'tell' ? { ...last.event, at: now } : undefined;
+        const told = last?.do === 'recordEvent' ? { ...last.event, at: now } : undefined;
         expect(done(seen(of, after(seen(of, claims), claims), told))).toEqual([]);
       }),
     );

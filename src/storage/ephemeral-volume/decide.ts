@@ -1,6 +1,6 @@
 import type { EphemeralVolumeSource, PersistentVolumeClaim, Pod } from '../../api/generated/types.ts';
-import type { VolumeReason, LastEvent } from '../volumes/decision.ts';
-import { recordIfChanged } from '../volumes/decision.ts';
+import { type LastEvent, recordIfChanged } from '../../client/decision.ts';
+import { because, type VolumeReason } from '../volumes/decision.ts';
 import { type EphemeralVolumeAction, type CreateClaim, type EphemeralVolumeDecision, failedBinding } from './actions.ts';
 
 export interface EphemeralVolumeSnapshot {
@@ -30,27 +30,25 @@ export function ephemeralVolumes({ metadata, spec }: Pod): readonly EphemeralVol
  * deleted needs none: one that has finished gets back a claim that was deleted.
  */
 export function decideClaims({ pod, claim, lastEvent: told }: EphemeralVolumeSnapshot, now: number): EphemeralVolumeDecision {
-  if (pod.metadata.deletionTimestamp !== undefined) return { actions: [], reasons: [reason('PodGoes', 'the pod is being deleted', 'nobody')] };
+  if (pod.metadata.deletionTimestamp !== undefined) return { actions: [], reasons: [because('PodGoes', 'the pod is being deleted', 'none')] };
   const actions: EphemeralVolumeAction[] = [];
   const reasons: VolumeReason[] = [];
   for (const each of ephemeralVolumes(pod)) {
     const found = claim(each.claimName);
     if (found === undefined) {
       actions.push(creation(pod, each));
-      reasons.push(reason('ClaimMissing', `volume ${each.volume} has no claim ${each.claimName} yet`, 'nobody'));
+      reasons.push(because('ClaimMissing', `volume ${each.volume} has no claim ${each.claimName} yet`, 'none'));
     } else if (isMadeFor(found, pod)) {
-      reasons.push(reason('ClaimExists', `volume ${each.volume} has its claim ${each.claimName}`, 'nobody'));
+      reasons.push(because('ClaimExists', `volume ${each.volume} has its claim ${each.claimName}`, 'none'));
     } else {
       const { namespace = '', name = '', uid = '' } = pod.metadata;
       const why = `PVC ${namespace}/${each.claimName} was not created for pod ${namespace}/${name} (pod is not owner)`;
       const said = recordIfChanged(failedBinding(pod, each.volume, why), told(uid), now);
-      return { actions: [...actions, ...said.actions], reasons: [...reasons, reason('ForeignClaim', why, 'user')], again: said.again };
+      return { actions: [...actions, ...said.actions], reasons: [...reasons, because('ForeignClaim', why, 'user')], again: said.again };
     }
   }
   return { actions, reasons };
 }
-
-const reason = (code: string, text: string, next: VolumeReason['next']): VolumeReason => ({ code, text, next });
 
 /** By uid: a pod that only has the same name has to wait for its own. */
 const isMadeFor = ({ metadata }: PersistentVolumeClaim, pod: Pod): boolean =>

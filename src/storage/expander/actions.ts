@@ -1,14 +1,15 @@
 import type { PersistentVolume, PersistentVolumeClaim, PersistentVolumeSource } from '../../api/generated/types.ts';
-import type { ObjectEvent, VolumeWrite } from '../volumes/decision.ts';
+import type { Decision, ObjectWrite, RecordEvent } from '../../client/decision.ts';
+import type { VolumeReason } from '../volumes/decision.ts';
 import type { ExpandOutcome } from '../../api/volumes/driver-capabilities.ts';
 
 /** All that the expander may do to the world. */
 export type ExpanderAction =
   /** Of claims it writes statuses alone; annotations go along with them. */
-  | VolumeWrite<PersistentVolumeClaim>
-  | VolumeWrite<PersistentVolume>
+  | ObjectWrite<PersistentVolumeClaim>
+  | ObjectWrite<PersistentVolume>
   | ExpandVolume
-  | { readonly do: 'tell'; readonly event: ObjectEvent }
+  | RecordEvent
   /** What the claim asked for when it was last looked at. */
   | { readonly do: 'remember'; readonly claim: PersistentVolumeClaim; readonly asked: RequestedSize }
   /** What came of asking the driver; undefined: it is all said and written. */
@@ -16,7 +17,7 @@ export type ExpanderAction =
 
 /**
  * Asks the driver, and remembers the answer as an attempt. That it is asked is in the claim's status before (ControllerResizeInProgress and
- * allocatedResources, as in Kubernetes), so whoever comes after a crash asks again: a volume that has the size already keeps it.
+ * allocatedResources, as in Kubernetes), so the process after a crash asks again: a volume that has the size already keeps it.
  */
 export interface ExpandVolume {
   readonly do: 'expandVolume';
@@ -39,20 +40,9 @@ export type ExpandAttempt =
   | { readonly type: 'answered'; readonly size: string; readonly outcome: ExpandOutcome; readonly failures: number }
   | { readonly type: 'failed'; readonly size: string; readonly final: boolean; readonly failures: number; readonly notBefore: number };
 
-export interface ExpanderDecision {
-  /** Any prefix may be all that happens. */
-  readonly actions: readonly ExpanderAction[];
-  readonly reasons: readonly ExpanderReason[];
-  /** When to decide again although nothing changed; milliseconds since 1970. */
-  readonly again?: number;
-}
+export type ExpanderDecision = Decision<ExpanderAction, ExpanderReason>;
 
-export interface ExpanderReason {
-  readonly code: string;
-  readonly text: string;
-  readonly next: 'external resizer' | 'driver' | 'binder' | 'node' | 'user' | 'nobody';
+export interface ExpanderReason extends VolumeReason {
   readonly driver?: string;
   readonly by?: number;
 }
-
-export const stay = (reason: ExpanderReason): ExpanderDecision => ({ actions: [], reasons: [reason] });

@@ -9,11 +9,12 @@ import { keyOf } from '../../client/informers/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { confirmCurrent } from '../../client/controller/confirm.ts';
 import type { Informers } from '../../client/informers/informers.ts';
-import { Trigger, type Controller, type Outcome, source } from '../../client/controller/loop.ts';
+import { defineController } from '../../client/controller/define-controller.ts';
+import { type Controller, source, Trigger } from '../../client/controller/loop.ts';
 import { RecentMap } from '../../client/recent-map.ts';
-import type { EventRecorder } from '../../client/events/event-recorder.ts';
+import type { RecordedEvents } from '../../client/events/event-dedup.ts';
 import { ObjectWriter } from '../../client/controller/object-writer.ts';
-import type { ExpanderAction, RequestedSize, ExpandAttempt, ExpandVolume } from './actions.ts';
+import type { ExpandAttempt, ExpanderAction, RequestedSize } from './actions.ts';
 import { needsExpansion, isFileSystemResizePending } from './amounts.ts';
 import { decide, type ExpanderSnapshot } from './decide.ts';
 
@@ -26,32 +27,19 @@ export interface ExpandingDrivers {
 export interface ExpanderOptions {
   readonly client: Client;
   readonly informers: Informers;
-  readonly recorder: EventRecorder;
+  readonly events: RecordedEvents;
   readonly drivers: ExpandingDrivers;
 }
 
-/** Bound claims that ask for more than they have. Keys are 'namespace/name'. */
-export function expander(options: ExpanderOptions): Controller<string, ExpanderSnapshot, ExpanderAction> {
-  const { client, informers, recorder, drivers } = options;
+/** Bound claims that request more than they have. Keys are 'namespace/name'. */
+export function expander({ client, informers, events, drivers }: ExpanderOptions): Controller<string, ExpanderSnapshot, ExpanderAction> {
   const claims = informers.cache(persistentVolumeClaimKind);
   const volumes = informers.cache(persistentVolumeKind);
   const classes = informers.cache(storageClassKind);
   const waiting = claims.addIndex((claim) => (claim.status.phase === 'Bound' && needsExpansion(claim) ? [claim.spec.storageClassName ?? ''] : []));
-  const writer = new ObjectWriter(client, [untypedKind(persistentVolumeClaimKind), untypedKind(persistentVolumeKind)]);
-  const asked = new RecentMap<string, RequestedSize>(remembered);
+  const requests = new RecentMap<string, RequestedSize>(rememberedRequests);
   const attempts = new ExpandAttempts();
-
-  async function expandVolume({ claim, driver, source: volume, size, failures }: ExpandVolume): Promise<Outcome> {
-    // What is intended must be what the server knows: somebody who no longer leads must not ask for what nobody wants any more.
-    const current = await confirmCurrent(client, persistentVolumeClaimKind, claim);
-    if (current !== 'done') return current;
-    const outcome = await drivers.expand(driver, volume, size);
-    attempts.set(claim, { type: 'answered', size, outcome, failures });
-    attempts.trigger.fire(keyOf(claim.metadata));
-    return 'done';
-  }
-
-  return {
+  return defineController<string, ExpanderSnapshot, ExpanderAction>({
     name: 'expander',
     parallelism: 16,
     sources: [
@@ -60,12 +48,12 @@ export function expander(options: ExpanderOptions): Controller<string, ExpanderS
         if (claim === undefined && before !== undefined) attempts.set(before, undefined);
         return claim !== undefined && isOfInterest(claim, volumes.getKey(claim.spec.volumeName ?? '')) ? [keyOf(claim.metadata)] : [];
       }),
-      // It may come after its claim, or be linked to it only then.
+      // The volume may come after its claim, or be linked to it only then.
       source(persistentVolumeKind, ({ after: volume }) => {
         const key = keyOf(volume?.spec.claimRef ?? {});
         return isOfInterest(claims.getKey(key), volume) ? [key] : [];
       }),
-      // It may opt in later.
+      // The class may opt in later.
       source(storageClassKind, ({ before, after }) => waiting.get((after ?? before)?.metadata.name ?? '').map(({ metadata }) => keyOf(metadata))),
     ],
     snapshot(key) {
@@ -73,44 +61,37 @@ export function expander(options: ExpanderOptions): Controller<string, ExpanderS
       if (claim === undefined) return undefined;
       const volume = volumes.getKey(claim.spec.volumeName ?? '');
       const storageClass = volume === undefined ? undefined : classes.getKey(classNameOfVolume(volume));
-      return {
-        claim,
-        volume,
-        storageClass,
-        lastRequest: asked.get(claim.metadata.uid ?? ''),
-        attempt: attempts.get(claim),
-        driver: (name) => drivers.facts(name),
-      };
+      const { uid } = claim.metadata;
+      return { claim, volume, storageClass, lastRequest: requests.get(uid), attempt: attempts.get(claim), driver: (name) => drivers.facts(name) };
     },
     decide,
-    async perform(action): Promise<Outcome> {
-      switch (action.do) {
-        case 'create':
-        case 'update':
-        case 'updateStatus':
-        case 'delete':
-          return writer.perform(action);
-        case 'expandVolume':
-          return expandVolume(action);
-        case 'tell': {
-          const { about, ...report } = action.event;
-          recorder.record(about, report);
-          return 'done';
-        }
-        case 'remember':
-          asked.set(action.claim.metadata.uid ?? '', action.asked);
-          return 'done';
-        case 'rememberAttempt':
-          attempts.set(action.claim, action.attempt);
-          return 'done';
-      }
+    writer: new ObjectWriter(client, [untypedKind(persistentVolumeClaimKind), untypedKind(persistentVolumeKind)]),
+    events,
+    actions: {
+      async expandVolume({ claim, driver, source: volume, size, failures }) {
+        // The server must know the same intention: a process that no longer leads must not ask for a size that is no longer wanted.
+        const current = await confirmCurrent(client, persistentVolumeClaimKind, claim);
+        if (current !== 'done') return current;
+        const outcome = await drivers.expand(driver, volume, size);
+        attempts.set(claim, { type: 'answered', size, outcome, failures });
+        attempts.trigger.fire(keyOf(claim.metadata));
+        return 'done';
+      },
+      async remember({ claim, asked }) {
+        requests.set(claim.metadata.uid ?? '', asked);
+        return 'done';
+      },
+      async rememberAttempt({ claim, attempt }) {
+        attempts.set(claim, attempt);
+        return 'done';
+      },
     },
-  };
+  });
 }
 
-/** What came of asking drivers, by claim. */
+/** The drivers' answers, by claim. */
 class ExpandAttempts {
-  /** For answers: no object changes because of them. */
+  /** An answer changes no object. */
   readonly trigger = new Trigger<string>();
   readonly #attempts = new Map<string, ExpandAttempt>();
 
@@ -124,10 +105,10 @@ class ExpandAttempts {
   }
 }
 
-/** Most claims, most of the time, have what they ask for: they are not worth a pass. */
+/** Most claims, most of the time, have what they request: they are not worth a pass. */
 function isOfInterest(claim: PersistentVolumeClaim | undefined, volume: PersistentVolume | undefined): boolean {
   return claim?.status.phase === 'Bound' && (needsExpansion(claim) || (volume !== undefined && isFileSystemResizePending(volume)));
 }
 
-/** Beyond that, claims that have waited longest may be told once more. */
-const remembered = 100_000;
+/** Beyond that, the claims that have waited longest may get their event once more. */
+const rememberedRequests = 100_000;

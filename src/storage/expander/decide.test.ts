@@ -22,7 +22,8 @@ const volume = (spec: Partial<PersistentVolumeSpec> = {}, annotations: Record<st
 });
 const ebs = { csi: undefined, awsElasticBlockStore: { volumeID: 'vol-1' } } as unknown as Partial<PersistentVolumeSpec>;
 
-const shown = (actions: readonly ExpanderAction[]): string[] => actions.map((action) => (action.do === 'tell' ? `tell: ${action.event.message}` : action.do));
+const shown = (actions: readonly ExpanderAction[]): string[] =>
+  actions.map((action) => (action.do === 'recordEvent' ? `tell: ${action.event.message}` : action.do));
 const alone = { attempt: undefined, storageClass: undefined, driver: () => undefined };
 const actions = (of: PersistentVolumeClaim, at: PersistentVolume | undefined = volume(), lastRequest?: ExpanderSnapshot['lastRequest']): string[] =>
   shown(decide({ claim: of, volume: at, lastRequest, ...alone }, 0).actions);

@@ -2,10 +2,11 @@
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/generated/types.ts';
 import { compareQuantities, formatQuantity } from '../../api/quantity.ts';
 import { annotations } from '../../api/volumes/annotations.ts';
-import { updateStatus } from '../volumes/decision.ts';
+import { updateStatus } from '../../client/decision.ts';
 import { withAnnotations } from '../volumes/edits.ts';
 import { isInTree } from '../../api/volumes/csi-migration.ts';
-import { type ExpanderAction, type RequestedSize, type ExpandAttempt, type ExpanderDecision, type ExpanderReason, stay } from './actions.ts';
+import { stay } from '../volumes/decision.ts';
+import type { ExpanderAction, ExpanderDecision, ExpandAttempt, ExpanderReason, RequestedSize } from './actions.ts';
 import { needsExpansion, currentCapacity, isFileSystemResizePending, requested } from './amounts.ts';
 import { expand } from './expansion.ts';
 import { messages } from './messages.ts';
@@ -27,7 +28,7 @@ export function decide(snapshot: ExpanderSnapshot, now: number): ExpanderDecisio
   if (volume === undefined || !isMutual(claim, volume)) {
     return stay({ code: 'NotBound', text: `volume "${claim.spec.volumeName ?? ''}" is not bound to it`, next: 'binder' });
   }
-  if (!needsExpansion(claim) && !isFileSystemResizePending(volume)) return stay({ code: 'LargeEnough', text: 'it has what it asks for', next: 'nobody' });
+  if (!needsExpansion(claim) && !isFileSystemResizePending(volume)) return stay({ code: 'LargeEnough', text: 'it has what it asks for', next: 'none' });
   const resizer = resizerOf(volume, snapshot);
   switch (resizer.type) {
     case 'external':
@@ -65,7 +66,7 @@ function recordExternalExpanding({ claim, lastRequest: asked }: ExpanderSnapshot
   if (asked?.request === now.request && asked.capacity === now.capacity) return [];
   const isMore = asked === undefined || compareQuantities(now.request, asked.request) > 0 || compareQuantities(now.capacity, asked.capacity) > 0;
   const remember: ExpanderAction = { do: 'remember', claim, asked: now };
-  return isMore ? [{ do: 'tell', event: { about: claim, type: 'Normal', reason: 'ExternalExpanding', message } }, remember] : [remember];
+  return isMore ? [{ do: 'recordEvent', event: { about: claim, type: 'Normal', reason: 'ExternalExpanding', message } }, remember] : [remember];
 }
 
 const amountsOf = (claim: PersistentVolumeClaim): RequestedSize => ({

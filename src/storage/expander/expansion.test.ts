@@ -75,7 +75,7 @@ class SmallWorld {
 
   /** False: the process died. Its memory is gone. */
   #perform(action: ExpanderAction): boolean {
-    if (action.do !== 'tell' && action.do !== 'remember' && action.do !== 'rememberAttempt' && ++this.effects === this.crashBefore) {
+    if (action.do !== 'recordEvent' && action.do !== 'remember' && action.do !== 'rememberAttempt' && ++this.effects === this.crashBefore) {
       this.#asked = undefined;
       this.#attempt = undefined;
       return false;
@@ -90,7 +90,7 @@ class SmallWorld {
       case 'expandVolume':
         this.#attempt = { type: 'answered', size: action.size, outcome: this.#expand(action.size), failures: action.failures };
         return true;
-      case 'tell':
+      case 'recordEvent':
         this.events.push(`${action.event.type} ${action.event.reason}: ${action.event.message}`);
         return true;
       case 'remember':

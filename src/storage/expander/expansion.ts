@@ -13,11 +13,12 @@ import type { PersistentVolume, PersistentVolumeClaim } from '../../api/generate
 import { compareQuantities, formatQuantity, type Quantity } from '../../api/quantity.ts';
 import { annotations } from '../../api/volumes/annotations.ts';
 import { claimKey } from '../volumes/claim.ts';
-import { type ObjectEvent, update, updateStatus } from '../volumes/decision.ts';
+import { type ObjectEvent, update, updateStatus } from '../../client/decision.ts';
 import { withAnnotations } from '../volumes/edits.ts';
 import { markControllerResizeFailed, markResizeFinished, markControllerResizing, markNodeResizePending, resizeStatusOf } from '../volumes/resize-status.ts';
 import { isInTree } from '../../api/volumes/csi-migration.ts';
-import { type ExpanderAction, type ExpandAttempt, type ExpanderDecision, type ExpanderReason, stay } from './actions.ts';
+import { stay } from '../volumes/decision.ts';
+import type { ExpandAttempt, ExpanderAction, ExpanderDecision, ExpanderReason } from './actions.ts';
 import { allocated, needsExpansion, currentCapacity, isFileSystemResizePending, requested, sizeOf } from './amounts.ts';
 import { messages } from './messages.ts';
 import type { DriverResizer } from './resizer.ts';
@@ -34,9 +35,9 @@ export function expand(growth: Expansion): ExpanderDecision {
   const { claim, volume, attempt } = growth;
   if (isFileSystemResizePending(volume) && isDoneByNode(claim, volume)) {
     const settled = withAnnotations(volume, { [annotations.preResizeCapacity]: undefined });
-    return { actions: update(volume, settled), reasons: [{ code: 'LargeEnough', text: 'its file system has grown', next: 'nobody' }] };
+    return { actions: update(volume, settled), reasons: [{ code: 'LargeEnough', text: 'its file system has grown', next: 'none' }] };
   }
-  if (!needsExpansion(claim)) return stay({ code: 'LargeEnough', text: 'it has what it asks for', next: 'nobody' });
+  if (!needsExpansion(claim)) return stay({ code: 'LargeEnough', text: 'it has what it asks for', next: 'none' });
   const size = sizeToAsk(claim, volume, attempt);
   if (size === 'node') return stay({ code: 'ExpandedByNode', text: 'its node makes its file system larger', next: 'node' });
   const same = attempt !== undefined && compareQuantities(attempt.size, size) === 0 ? attempt : undefined;
@@ -77,7 +78,7 @@ function askDriver(
 ): ExpanderDecision {
   const { driver, source } = resizer;
   const reason: ExpanderReason = { code: 'Expanding', text: `driver "${driver}" makes it ${size}`, next: 'driver', driver };
-  if (last !== undefined && last.notBefore > now) return { ...stay({ ...reason, by: last.notBefore }), again: last.notBefore };
+  if (last !== undefined && last.notBefore > now) return { ...stay<ExpanderReason>({ ...reason, by: last.notBefore }), again: last.notBefore };
   const before = allocated(claim);
   const intended = withResizer(markControllerResizing(claim, size, { isNew: before === undefined || compareQuantities(before, size) !== 0, now }), driver);
   if (intended !== claim) return { actions: updateStatus(claim, intended), reasons: [reason] };
@@ -131,12 +132,12 @@ function finish({ claim, volume, resizer, now }: Expansion, { capacity, nodeExpa
   const text = isInTree(resizer.driver) ? messages.succeeded.inTree(keyOf(claim)) : messages.succeeded.external;
   return {
     actions: [...update(volume, sized), ...updateStatus(claim, marked), recordEvent(claim, 'Normal', 'VolumeResizeSuccessful', text), forget],
-    reasons: [{ code: 'LargeEnough', text: `it has grown to ${capacity}`, next: 'nobody' }],
+    reasons: [{ code: 'LargeEnough', text: `it has grown to ${capacity}`, next: 'none' }],
   };
 }
 
 const recordEvent = (about: PersistentVolumeClaim, type: ObjectEvent['type'], reason: string, message: string): ExpanderAction => ({
-  do: 'tell',
+  do: 'recordEvent',
   event: { about, type, reason, message },
 });
 

@@ -1,5 +1,5 @@
 import type { PersistentVolume, PersistentVolumeClaim, Pod, VolumeAttributesClass } from '../../api/generated/types.ts';
-import type { Kind } from '../../api/kind.ts';
+import { type Kind, untypedKind } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { readClaim } from '../volumes/claim.ts';
 import { isKeptByProvisioner, readVolume } from '../volumes/volume.ts';
@@ -7,8 +7,10 @@ import { type Change, keyOf } from '../../client/informers/cache.ts';
 import type { Client, Result } from '../../client/client.ts';
 import type { Informers } from '../../client/informers/informers.ts';
 import { LiveLists } from '../../client/live-lists.ts';
-import { type Controller, type Source, source } from '../../client/controller/loop.ts';
-import { type ProtectionAction, perform } from './actions.ts';
+import { defineController } from '../../client/controller/define-controller.ts';
+import { type Controller, outcomeOf, type Source, source } from '../../client/controller/loop.ts';
+import { ObjectWriter } from '../../client/controller/object-writer.ts';
+import type { ProtectionAction } from './actions.ts';
 import { decideProtection, type ProtectionSnapshot } from './decide.ts';
 import { attributesClassesOfClaim, attributesClassesOfVolume, claimKeysOf, isAwaitedBy, isUsedBy, usesClaim } from './usage.ts';
 
@@ -28,7 +30,7 @@ export function claimProtection({
   client,
   informers,
   kinds,
-}: ProtectionOptions): Controller<string, ProtectionSnapshot<PersistentVolumeClaim>, ProtectionAction<PersistentVolumeClaim>> {
+}: ProtectionOptions): Controller<string, ProtectionSnapshot<PersistentVolumeClaim>, ProtectionAction> {
   const byClaim = informers.cache(kinds.pod).addIndex(claimKeysOf);
   const livePods = new LiveLists(client, kinds.pod);
   return protection({
@@ -48,11 +50,7 @@ export function claimProtection({
 }
 
 /** A volume stays as long as it is bound, and if it was made for a claim, until that has taken it or will not. Keys are names. */
-export function volumeProtection({
-  client,
-  informers,
-  kinds,
-}: ProtectionOptions): Controller<string, ProtectionSnapshot<PersistentVolume>, ProtectionAction<PersistentVolume>> {
+export function volumeProtection({ client, informers, kinds }: ProtectionOptions): Controller<string, ProtectionSnapshot<PersistentVolume>, ProtectionAction> {
   const claims = informers.cache(kinds.claim);
   return protection({
     name: 'pv-protection',
@@ -83,7 +81,7 @@ export function attributesClassProtection({
   client,
   informers,
   kinds,
-}: ProtectionOptions): Controller<string, ProtectionSnapshot<VolumeAttributesClass>, ProtectionAction<VolumeAttributesClass>> {
+}: ProtectionOptions): Controller<string, ProtectionSnapshot<VolumeAttributesClass>, ProtectionAction> {
   const claims = informers.cache(kinds.claim).addIndex(attributesClassesOfClaim);
   const volumes = informers.cache(kinds.volume).addIndex(attributesClassesOfVolume);
   const liveClaims = new LiveLists(client, kinds.claim);
@@ -116,6 +114,7 @@ interface Protection<T extends KubeObject> {
   /** Besides changes of the object itself. */
   readonly sources: readonly Source<string>[];
   readonly usersOf: (object: T) => readonly string[];
+  /** Asks the server. */
   readonly isUsed: (object: T) => Promise<Result<boolean>>;
 }
 
@@ -125,23 +124,31 @@ function protection<T extends KubeObject>({
   kind,
   client,
   informers,
-  sources: wokenBy,
+  sources,
   usersOf,
   isUsed,
-}: Protection<T>): Controller<string, ProtectionSnapshot<T>, ProtectionAction<T>> {
+}: Protection<T>): Controller<string, ProtectionSnapshot<T>, ProtectionAction> {
   const objects = informers.cache(kind);
-  return {
+  return defineController<string, ProtectionSnapshot<T>, ProtectionAction>({
     name,
-    sources: [source(kind, ({ after }) => (after === undefined || isSettled(after, finalizer) ? [] : [keyOf(after.metadata)])), ...wokenBy],
+    sources: [source(kind, ({ after }) => (after === undefined || isSettled(after, finalizer) ? [] : [keyOf(after.metadata)])), ...sources],
     snapshot(key) {
       const object = objects.getKey(key);
       // Users are counted only for what wants to go: a claim that lives may have thousands.
       return object === undefined ? undefined : { object, users: object.metadata.deletionTimestamp === undefined ? [] : usersOf(object) };
     },
     decide: (snapshot) => decideProtection(snapshot, finalizer),
-    perform: (action) => perform(action, { client, kind, isUsed }),
+    writer: new ObjectWriter(client, [untypedKind(kind)]),
+    actions: {
+      async 'confirm-unused'(_action, _key, { object }) {
+        const used = await isUsed(object);
+        if (!used.ok) return outcomeOf(used);
+        // The caches will show the user soon; until then, the server is asked again now and then.
+        return used.value ? { retry: 'it is in use, which the caches do not show yet' } : 'done';
+      },
+    },
     parallelism: 32,
-  };
+  });
 }
 
 /** Most objects, most of the time: protected, and not asked to go. They are not worth a pass. */

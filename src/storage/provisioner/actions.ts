@@ -1,7 +1,7 @@
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/generated/types.ts';
 import { annotations, finalizers } from '../../api/volumes/annotations.ts';
 import type { Claim } from '../volumes/claim.ts';
-import type { RecordEvent, VolumeWrite } from '../volumes/decision.ts';
+import type { ObjectWrite, RecordEvent } from '../../client/decision.ts';
 import {
   afterFailure,
   type Asset,
@@ -15,7 +15,7 @@ import { isInTree } from '../../api/volumes/csi-migration.ts';
 import { topologyLabelsOf } from '../volumes/topology.ts';
 
 /** All that the provisioner may do to the world. */
-export type ProvisionerAction = VolumeWrite<PersistentVolumeClaim> | VolumeWrite<VolumeIntent> | CreateAsset | PublishVolume | DeleteAsset | RecordEvent;
+export type ProvisionerAction = ObjectWrite<PersistentVolumeClaim> | ObjectWrite<VolumeIntent> | CreateAsset | PublishVolume | DeleteAsset | RecordEvent;
 
 export type CreateIntent = IntentOf<CreateIntentSpec>;
 

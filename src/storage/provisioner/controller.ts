@@ -14,7 +14,8 @@ import { type Index, keyOf } from '../../client/informers/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { confirmCurrent } from '../../client/controller/confirm.ts';
 import type { Informers } from '../../client/informers/informers.ts';
-import { type Trigger, type Controller, type Outcome, outcomeOf, source, type Source } from '../../client/controller/loop.ts';
+import { defineController } from '../../client/controller/define-controller.ts';
+import { type Controller, type Outcome, outcomeOf, type Source, source, type Trigger } from '../../client/controller/loop.ts';
 import type { RecordedEvents } from '../../client/events/event-dedup.ts';
 import { ObjectWriter } from '../../client/controller/object-writer.ts';
 import type { Cancel, Clock } from '../../world/world.ts';
@@ -62,7 +63,7 @@ export interface ProvisionerOptions {
 export function provisioner(options: ProvisionerOptions): Controller<string, ProvisionerSubject, ProvisionerAction> {
   const { view } = options;
   const running = new Provisioner(options);
-  return {
+  return defineController<string, ProvisionerSubject, ProvisionerAction>({
     name: 'provisioner',
     parallelism: 16,
     sources: [
@@ -81,14 +82,18 @@ export function provisioner(options: ProvisionerOptions): Controller<string, Pro
       },
     ],
     snapshot: (key) => running.snapshot(key),
-    decide: (snapshot, now) => {
-      const decision = decide(snapshot, now);
-      const fits = decision.reasons.some(({ code, next }) => code === 'NothingToProvision' && next === 'binder');
-      if (fits && snapshot.claim !== undefined) options.bindTrigger.fire(snapshot.claim.key);
-      return decision;
+    decide,
+    onDecision({ claim }, { reasons }) {
+      if (claim !== undefined && reasons.some(({ code, next }) => code === 'NothingToProvision' && next === 'binder')) options.bindTrigger.fire(claim.key);
     },
-    perform: (action) => running.perform(action),
-  };
+    writer: running.writer,
+    events: options.events,
+    actions: {
+      createAsset: ({ intent }) => running.createAsset(intent),
+      publishVolume: (action) => running.publish(action),
+      deleteAsset: (action) => running.deleteAsset(action),
+    },
+  });
 }
 
 const none: readonly string[] = [];
@@ -101,20 +106,20 @@ const selectedNodeOf = ({ metadata }: PersistentVolumeClaim): readonly string[] 
 
 class Provisioner {
   readonly #options: ProvisionerOptions;
-  readonly #writer: ObjectWriter;
+  readonly writer: ObjectWriter;
   readonly #intentsByClaim: Index<VolumeIntent>;
   readonly #claimsByNode: Index<PersistentVolumeClaim>;
   readonly #snapshot: ProvisionerSnapshot;
 
   constructor(options: ProvisionerOptions) {
-    const { client, informers, view, events: tellings, drivers } = options;
+    const { client, informers, view, events, drivers } = options;
     this.#options = options;
-    this.#writer = new ObjectWriter(client, [untypedKind(persistentVolumeKind), untypedKind(persistentVolumeClaimKind), untypedKind(volumeIntentKind)]);
+    this.writer = new ObjectWriter(client, [untypedKind(persistentVolumeKind), untypedKind(persistentVolumeClaimKind), untypedKind(volumeIntentKind)]);
     this.#intentsByClaim = informers.cache(volumeIntentKind).addIndex(claimOfIntent);
     this.#claimsByNode = informers.cache(persistentVolumeClaimKind).addIndex(selectedNodeOf);
     const [classes, nodes] = [informers.cache(storageClassKind), informers.cache(nodeKind)];
     this.#snapshot = {
-      lastEvent: tellings.lastEvent,
+      lastEvent: events.lastEvent,
       volume: (name) => view.volumes.get(name),
       class: (name) => classes.get({ name }),
       bestFit: (claim, fit) => view.bestFit(claim, fit),
@@ -146,27 +151,8 @@ class Provisioner {
     return claim === undefined && intents.length === 0 ? undefined : { claim, intents, snapshot: this.#snapshot };
   }
 
-  async perform(action: ProvisionerAction): Promise<Outcome> {
-    switch (action.do) {
-      case 'create':
-      case 'update':
-      case 'updateStatus':
-      case 'delete':
-        return this.#writer.perform(action);
-      case 'tell':
-        this.#options.events.record(action.event, action.rememberAs);
-        return 'done';
-      case 'createAsset':
-        return this.#createAsset(action.intent);
-      case 'publishVolume':
-        return this.#publish(action);
-      case 'deleteAsset':
-        return this.#deleteAsset(action);
-    }
-  }
-
   /** The intent is looked at once more: somebody who no longer leads must not make what others have long taken away again. */
-  async #createAsset(intent: CreateIntent): Promise<Outcome> {
+  async createAsset(intent: CreateIntent): Promise<Outcome> {
     const { client, drivers, clock } = this.#options;
     const current = await confirmCurrent(client, volumeIntentKind, intent);
     if (current !== 'done') return current;
@@ -177,8 +163,8 @@ class Provisioner {
     return recorded;
   }
 
-  async #publish({ intent, volume }: PublishVolume): Promise<Outcome> {
-    const result = await this.#writer.attempt({ do: 'create', object: volume });
+  async publish({ intent, volume }: PublishVolume): Promise<Outcome> {
+    const result = await this.writer.attempt({ do: 'create', object: volume });
     if (result.ok || result.reason === 'alreadyExists') return 'done';
     const { asset } = intent.status;
     if (asset === undefined || (result.reason !== 'invalid' && result.reason !== 'forbidden')) return outcomeOf(result);
@@ -186,7 +172,7 @@ class Provisioner {
     return this.#record(intent, afterRefused(intent, asset, result.error.message));
   }
 
-  async #deleteAsset({ intent, asset }: DeleteAsset): Promise<Outcome> {
+  async deleteAsset({ intent, asset }: DeleteAsset): Promise<Outcome> {
     const { client, drivers, clock } = this.#options;
     const current = await confirmCurrent(client, volumeIntentKind, intent);
     if (current !== 'done') return current;
@@ -197,7 +183,7 @@ class Provisioner {
   }
 
   #record(from: VolumeIntent, object: VolumeIntent): Promise<Outcome> {
-    return this.#writer.perform({ do: 'update', object, from });
+    return this.writer.perform({ do: 'update', object, from });
   }
 
   #warn({ spec }: CreateIntent, reason: string, message: string): void {

@@ -102,7 +102,7 @@ describe('a claim that needs a volume', () => {
     expect(publish).toMatchObject({ do: 'publishVolume', volume: { metadata: { name: `pvc-${uidOf('pvc', 'data')}` } } });
     const volume = provisionedVolume(intent, asset);
     expect(run({ claim, intents: [created], volumes: [volume] }).actions).toMatchObject([
-      { do: 'tell', event: { reason: 'ProvisioningSucceeded' } },
+      { do: 'recordEvent', event: { reason: 'ProvisioningSucceeded' } },
       { do: 'delete' },
     ]);
   });
@@ -114,7 +114,7 @@ describe('a claim that needs a volume', () => {
     const { uid: _uid, ...byName } = made.spec.claimRef ?? {};
     for (const claimRef of [byName, undefined]) {
       const taken = { ...made, spec: { ...made.spec, claimRef } } as PersistentVolume;
-      expect(run({ claim, intents: [created], volumes: [taken] }).actions).toMatchObject([{ do: 'tell' }, { do: 'delete' }]);
+      expect(run({ claim, intents: [created], volumes: [taken] }).actions).toMatchObject([{ do: 'recordEvent' }, { do: 'delete' }]);
     }
     const anothers = pv(made.metadata.name ?? '', '1Gi');
     expect(run({ claim, intents: [created], volumes: [anothers] }).actions).toMatchObject([{ do: 'publishVolume' }]);
@@ -126,7 +126,7 @@ describe('a claim that needs a volume', () => {
 
   it('is left alone while nobody can say which volumes it selects: the class came after it, so the binder was not asked first', () => {
     const unreadable = pvc('data', '1Gi', { spec: { selector: { matchExpressions: [{ key: 'tier', operator: 'Near' }] } } });
-    expect(run({ claim: unreadable })).toMatchObject({ actions: [], reasons: [{ code: 'NothingToProvision', next: 'nobody' }] });
+    expect(run({ claim: unreadable })).toMatchObject({ actions: [], reasons: [{ code: 'NothingToProvision', next: 'none' }] });
   });
 });
 
@@ -160,7 +160,7 @@ describe('a volume that was made', () => {
       storageClass: storageClass('class', { provisioner: 'csi.example.com', mountOptions: ['ro'] }),
       drivers: [csiDriver],
     };
-    expect(run(scene).actions).toMatchObject([{ do: 'update' }, { do: 'tell', event: { reason: 'ExternalProvisioning' } }, { do: 'create' }]);
+    expect(run(scene).actions).toMatchObject([{ do: 'update' }, { do: 'recordEvent', event: { reason: 'ExternalProvisioning' } }, { do: 'create' }]);
     const volume = provisionedVolume(begun(scene), { ...asset, source: { csi: { driver: 'csi.example.com', volumeHandle: 'x' } } });
     expect(volume.metadata).toEqual({
       name: `pvc-${uidOf('pvc', 'data')}`,
@@ -215,7 +215,7 @@ describe('a claim whose chosen node is gone', () => {
     const { actions } = run({ claim: chosen, storageClass: { ...waits, provisioner: driver.name }, drivers: [driver] });
     const [update] = actions;
     expect(update?.do === 'update' && update.object.metadata.annotations?.['volume.kubernetes.io/selected-node']).toBeUndefined();
-    expect(actions.flatMap((action) => (action.do === 'tell' ? action.event.message : []))).toEqual(['node "gone" not found']);
+    expect(actions.flatMap((action) => (action.do === 'recordEvent' ? action.event.message : []))).toEqual(['node "gone" not found']);
   });
 
   it('waits for it with a plugin of the tree (v1.36.4)', () => {
@@ -223,7 +223,9 @@ describe('a claim whose chosen node is gone', () => {
     expect(
       actions.flatMap((action) => (action.do === 'update' ? (action.object.metadata.annotations?.['volume.kubernetes.io/selected-node'] ?? []) : [])),
     ).toEqual(['gone']);
-    expect(actions.flatMap((action) => (action.do === 'tell' ? action.event.message : []))).toEqual(['Failed to get target node: node "gone" not found']);
+    expect(actions.flatMap((action) => (action.do === 'recordEvent' ? action.event.message : []))).toEqual([
+      'Failed to get target node: node "gone" not found',
+    ]);
   });
 });
 

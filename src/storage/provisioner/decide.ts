@@ -6,7 +6,8 @@
 import type { PersistentVolumeClaim } from '../../api/generated/types.ts';
 import { annotations } from '../../api/volumes/annotations.ts';
 import type { Claim } from '../volumes/claim.ts';
-import { type VolumeDecision, type ObjectEvent, type VolumeReason, recordOnce, recordIfChanged, type LastEvent, update } from '../volumes/decision.ts';
+import { type Decision, type LastEvent, type ObjectEvent, recordIfChanged, recordOnce, update } from '../../client/decision.ts';
+import type { VolumeReason } from '../volumes/decision.ts';
 import { withAnnotations } from '../volumes/edits.ts';
 import { type CreateRequest, newIntent, volumeNameOf, waitsUntil } from '../../api/volumes/intent.ts';
 import { isInTree, csiDriverOf } from '../../api/volumes/csi-migration.ts';
@@ -30,12 +31,12 @@ export interface ProvisionerReason extends VolumeReason {
   readonly provisioner?: string;
 }
 
-export type ProvisionerDecision = VolumeDecision<ProvisionerAction, ProvisionerReason>;
+export type ProvisionerDecision = Decision<ProvisionerAction, ProvisionerReason>;
 
-export function decide({ claim, intents, snapshot: seen }: ProvisionerSubject, now: number): ProvisionerDecision {
-  const parts = intents.map((intent) => continueIntent(intent, { claim: claim?.uid === intent.spec.claimRef.uid ? claim : undefined, snapshot: seen, now }));
+export function decide({ claim, intents, snapshot }: ProvisionerSubject, now: number): ProvisionerDecision {
+  const parts = intents.map((intent) => continueIntent(intent, { claim: claim?.uid === intent.spec.claimRef.uid ? claim : undefined, snapshot, now }));
   const isBegun = intents.some((intent) => intent.spec.claimRef.uid === claim?.uid);
-  return mergeDecisions(claim === undefined || isBegun ? parts : [...parts, begin(claim, seen, now)]);
+  return mergeDecisions(claim === undefined || isBegun ? parts : [...parts, begin(claim, snapshot, now)]);
 }
 
 function mergeDecisions(parts: readonly ProvisionerDecision[]): ProvisionerDecision {
@@ -50,19 +51,19 @@ function mergeDecisions(parts: readonly ProvisionerDecision[]): ProvisionerDecis
 }
 
 /** Nothing was begun for this claim. */
-function begin(claim: Claim, seen: ProvisionerSnapshot, now: number): ProvisionerDecision {
+function begin(claim: Claim, snapshot: ProvisionerSnapshot, now: number): ProvisionerDecision {
   const annealed = withMigratedTo(claim);
   if (annealed !== claim.object) return { actions: update(claim.object, annealed), reasons: [] };
-  const need = provisioningNeedOf(claim, seen);
+  const need = provisioningNeedOf(claim, snapshot);
   switch (need.type) {
     case 'nothing':
-      return { actions: [], reasons: [{ code: 'NothingToProvision', text: need.because, next: need.fits === undefined ? 'nobody' : 'binder' }] };
+      return { actions: [], reasons: [{ code: 'NothingToProvision', text: need.because, next: need.fits === undefined ? 'none' : 'binder' }] };
     case 'external':
-      return waitForExternal(claim, need.provisioner, { snapshot: seen, now });
+      return waitForExternal(claim, need.provisioner, { snapshot, now });
     case 'refused':
-      return refuse(claim, need, { snapshot: seen, now });
+      return refuse(claim, need, { snapshot, now });
     case 'make':
-      return provision(claim, need, { snapshot: seen, now });
+      return provision(claim, need, { snapshot, now });
   }
 }
 
@@ -71,9 +72,9 @@ interface SnapshotAt {
   readonly now: number;
 }
 
-function waitForExternal(claim: Claim, provisioner: string, { snapshot: seen, now }: SnapshotAt): ProvisionerDecision {
+function waitForExternal(claim: Claim, provisioner: string, { snapshot, now }: SnapshotAt): ProvisionerDecision {
   const message = messages.externalProvisioning(provisioner);
-  const said = recordIfChanged({ about: claim.object, type: 'Normal', reason: 'ExternalProvisioning', message }, seen.lastEvent(claim.uid), now);
+  const said = recordIfChanged({ about: claim.object, type: 'Normal', reason: 'ExternalProvisioning', message }, snapshot.lastEvent(claim.uid), now);
   return {
     actions: [...update(claim.object, markedFor(claim, provisioner)), ...said.actions],
     reasons: [{ code: 'ExternalProvisioning', text: message, next: 'external provisioner', provisioner }],
@@ -84,26 +85,26 @@ function waitForExternal(claim: Claim, provisioner: string, { snapshot: seen, no
 function refuse(
   claim: Claim,
   { message, provisioner, reschedule }: Extract<ProvisioningNeed, { type: 'refused' }>,
-  { snapshot: seen, now }: SnapshotAt,
+  { snapshot, now }: SnapshotAt,
 ): ProvisionerDecision {
   const marked = provisioner === undefined ? claim.object : markedFor(claim, provisioner);
   const event: ObjectEvent = { about: claim.object, type: 'Warning', reason: 'ProvisioningFailed', message };
   const reasons: readonly ProvisionerReason[] = [{ code: 'ProvisioningFailed', text: message, next: 'administrator' }];
   if (reschedule === true) return { actions: [...update(claim.object, withoutNode(marked)), recordOnce(event)], reasons };
-  const said = recordIfChanged(event, seen.lastEvent(claim.uid), now);
+  const said = recordIfChanged(event, snapshot.lastEvent(claim.uid), now);
   return { actions: [...update(claim.object, marked), ...said.actions], reasons, again: said.again };
 }
 
 function provision(
   claim: Claim,
   { driver, provisioner, request }: Extract<ProvisioningNeed, { type: 'make' }>,
-  { snapshot: seen, now }: SnapshotAt,
+  { snapshot, now }: SnapshotAt,
 ): ProvisionerDecision {
   const { namespace, name, uid } = claim;
   const { resourceVersion } = claim.object.metadata;
   const claimRef = { namespace, name, uid, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
   const intent = newIntent(provisionedName(claim), { operation: 'Create', driver: driver.name, claimRef, request });
-  const said = isInTree(provisioner) ? undefined : waitForExternal(claim, provisioner, { snapshot: seen, now });
+  const said = isInTree(provisioner) ? undefined : waitForExternal(claim, provisioner, { snapshot, now });
   return {
     actions: [...(said?.actions ?? update(claim.object, markedFor(claim, provisioner))), { do: 'create', object: intent }],
     reasons: [{ code: 'Provisioning', text: `volume "${volumeNameOf(intent)}" is being made`, next: 'driver', volume: volumeNameOf(intent), provisioner }],
@@ -132,8 +133,8 @@ function continueIntent(intent: CreateIntent, pursuit: IntentProgress): Provisio
 }
 
 /** A volume of this name may also be somebody else's. Ours may no longer point at the claim: the binder takes it back from one that got another. */
-function isPublished(intent: CreateIntent, seen: ProvisionerSnapshot): boolean {
-  const volume = seen.volume(volumeNameOf(intent));
+function isPublished(intent: CreateIntent, snapshot: ProvisionerSnapshot): boolean {
+  const volume = snapshot.volume(volumeNameOf(intent));
   if (volume?.claim?.uid === intent.spec.claimRef.uid) return true;
   return volume !== undefined && volume.provisionedBy === intent.spec.driver && intent.status.asset !== undefined;
 }
@@ -151,12 +152,12 @@ function finish(intent: CreateIntent, claim: Claim | undefined): ProvisionerDeci
 }
 
 /** The driver failed. Where the scheduler had a say, it chooses again; otherwise the same is tried again, for ever. */
-function retry(intent: CreateIntent, { claim, snapshot: seen, now }: IntentProgress): ProvisionerDecision {
+function retry(intent: CreateIntent, { claim, snapshot, now }: IntentProgress): ProvisionerDecision {
   const { final = false, message = '' } = intent.status;
   const reasons: readonly ProvisionerReason[] = [
     { code: 'ProvisioningFailed', text: message, next: 'driver', volume: volumeNameOf(intent), provisioner: intent.spec.driver },
   ];
-  if (final && (claim === undefined || !stillNeeds(claim, intent, seen))) return { actions: [{ do: 'delete', object: intent }], reasons };
+  if (final && (claim === undefined || !stillNeeds(claim, intent, snapshot))) return { actions: [{ do: 'delete', object: intent }], reasons };
   if (final && claim?.selectedNode !== undefined) {
     return { actions: [...update(claim.object, withoutNode(claim.object)), { do: 'delete', object: intent }], reasons };
   }
@@ -164,8 +165,8 @@ function retry(intent: CreateIntent, { claim, snapshot: seen, now }: IntentProgr
   return wait === undefined ? { actions: [{ do: 'createAsset', intent }], reasons } : { actions: [], reasons, again: wait };
 }
 
-function stillNeeds(claim: Claim, intent: CreateIntent, seen: ProvisionerSnapshot): boolean {
-  const need = provisioningNeedOf(claim, seen);
+function stillNeeds(claim: Claim, intent: CreateIntent, snapshot: ProvisionerSnapshot): boolean {
+  const need = provisioningNeedOf(claim, snapshot);
   return need.type === 'make' && need.driver.name === intent.spec.driver && sameRequest(need.request, intent.spec.request);
 }
 

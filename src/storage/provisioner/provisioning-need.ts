@@ -35,14 +35,14 @@ export type ProvisioningNeed =
 /** What cannot be done, or is not there. */
 export type Refusal = 'class' | 'zones' | 'plugin' | 'dataSource' | 'mountOptions' | 'node' | 'block';
 
-export function provisioningNeedOf(claim: Claim, seen: ProvisioningSnapshot): ProvisioningNeed {
+export function provisioningNeedOf(claim: Claim, snapshot: ProvisioningSnapshot): ProvisioningNeed {
   if (!takesAnyVolume(claim)) return { type: 'nothing', because: `it has or names volume "${claim.volumeName}"` };
   if (claim.className === '') return { type: 'nothing', because: 'it asks for no class' };
   // Nobody can say what it wants. The binder tells its author.
   if (claim.selector.type === 'invalid') return { type: 'nothing', because: 'its selector cannot be read' };
-  const storageClass = seen.class(claim.className);
+  const storageClass = snapshot.class(claim.className);
   const delayed = waitsForConsumer(storageClass);
-  const fit = seen.bestFit(claim, { reservedOnly: delayed });
+  const fit = snapshot.bestFit(claim, { reservedOnly: delayed });
   if (fit !== undefined) return { type: 'nothing', because: `volume "${fit.name}" fits`, fits: fit };
   if (delayed && claim.selectedNode === undefined) return { type: 'nothing', because: 'it waits for a pod' };
   if (storageClass === undefined) return { type: 'refused', cause: 'class', message: messages.classNotFound(claim.className) };
@@ -51,11 +51,11 @@ export function provisioningNeedOf(claim: Claim, seen: ProvisioningSnapshot): Pr
     return { type: 'refused', cause: 'zones', message: messages.failed(storageClass.provisioner, claim.className, messages.zones), reschedule: true };
   }
   const provisioner = provisionerOf(storageClass);
-  const driver = seen.driver(provisioner);
+  const driver = snapshot.driver(provisioner);
   if (driver?.provisions !== true) {
     return isInTree(provisioner) ? { type: 'refused', cause: 'plugin', message: messages.noPlugin(provisioner) } : { type: 'external', provisioner };
   }
-  return needOfDriver({ claim, storageClass, driver, snapshot: seen });
+  return needOfDriver({ claim, storageClass, driver, snapshot });
 }
 
 /** Who makes volumes of the class: plugins that left the tree have successors. */
@@ -68,16 +68,16 @@ interface DriverNeed {
   readonly snapshot: ProvisioningSnapshot;
 }
 
-function needOfDriver({ claim, storageClass, driver, snapshot: seen }: DriverNeed): ProvisioningNeed {
+function needOfDriver({ claim, storageClass, driver, snapshot }: DriverNeed): ProvisioningNeed {
   const provisioner = driver.name;
   if (isInTree(provisioner) && claim.object.spec.dataSource !== undefined) {
     return { type: 'refused', cause: 'dataSource', message: messages.dataSource(provisioner) };
   }
-  const existing = seen.volume(provisionedName(claim));
+  const existing = snapshot.volume(provisionedName(claim));
   if (existing !== undefined) return { type: 'nothing', because: `volume "${existing.name}" was made for it` };
   if (!driver.mountOptions && (storageClass.mountOptions ?? []).length > 0)
     return { type: 'refused', cause: 'mountOptions', message: messages.mountOptions(storageClass), provisioner };
-  if (claim.selectedNode !== undefined && !seen.hasNode(claim.selectedNode)) {
+  if (claim.selectedNode !== undefined && !snapshot.hasNode(claim.selectedNode)) {
     // External provisioners ask for another node; the tree's own controller waits for this one.
     const isExternal = !isInTree(provisioner);
     return { type: 'refused', cause: 'node', message: messages.nodeNotFound(provisioner, claim.selectedNode), provisioner, reschedule: isExternal };

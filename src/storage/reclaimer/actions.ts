@@ -1,11 +1,12 @@
 import type { PersistentVolume, Pod } from '../../api/generated/types.ts';
-import { type ConfirmClaimGone, type RecordEvent, recordOnce, update, updateStatus, type VolumeWrite } from '../volumes/decision.ts';
+import { type ObjectWrite, type RecordEvent, recordOnce, update, updateStatus } from '../../client/decision.ts';
+import type { ConfirmClaimGone } from '../volumes/decision.ts';
 import { unlinkVolume, volumeInPhase } from '../volumes/edits.ts';
 import { afterFailure, type DeleteIntentSpec, type IntentOf, type ScrubIntentSpec, type VolumeIntent } from '../../api/volumes/intent.ts';
 import type { Volume } from '../volumes/volume.ts';
 
 /** All that the reclaimer may do to the world. */
-export type ReclaimerAction = VolumeWrite<PersistentVolume> | VolumeWrite<VolumeIntent> | VolumeWrite<Pod> | DeleteAsset | ConfirmClaimGone | RecordEvent;
+export type ReclaimerAction = ObjectWrite<PersistentVolume> | ObjectWrite<VolumeIntent> | ObjectWrite<Pod> | DeleteAsset | ConfirmClaimGone | RecordEvent;
 
 export type DeleteIntent = IntentOf<DeleteIntentSpec>;
 export type ScrubIntent = IntentOf<ScrubIntentSpec>;

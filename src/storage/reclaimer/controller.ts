@@ -16,7 +16,8 @@ import type { Client } from '../../client/client.ts';
 import { confirmCurrent, confirmGone } from '../../client/controller/confirm.ts';
 import { Informer } from '../../client/informers/informer.ts';
 import type { Informers } from '../../client/informers/informers.ts';
-import { type Controller, type Outcome, source, type Source } from '../../client/controller/loop.ts';
+import { defineController } from '../../client/controller/define-controller.ts';
+import { type Controller, type Outcome, type Source, source } from '../../client/controller/loop.ts';
 import type { RecordedEvents } from '../../client/events/event-dedup.ts';
 import { ObjectWriter } from '../../client/controller/object-writer.ts';
 import type { World } from '../../world/world.ts';
@@ -45,9 +46,9 @@ export interface ReclaimerOptions {
 /** Keys are names of volumes. */
 export function reclaimer(options: ReclaimerOptions): Controller<string, ReclaimerSubject, ReclaimerAction> {
   const { view, informers } = options;
-  const events = new RecyclerPodEvents(options);
-  const running = new Reclaimer(options, events);
-  return {
+  const podEvents = new RecyclerPodEvents(options);
+  const running = new Reclaimer(options, podEvents);
+  return defineController<string, ReclaimerSubject, ReclaimerAction>({
     name: 'reclaimer',
     parallelism: 16,
     sources: [
@@ -59,7 +60,7 @@ export function reclaimer(options: ReclaimerOptions): Controller<string, Reclaim
       }),
       source(volumeAttachmentKind, ({ after, before }) => (after === undefined && before !== undefined ? volumeOfAttachment(before) : [])),
       source(podKind, ({ before, after }) => volumesOfPod(after ?? before, view)),
-      events,
+      podEvents,
     ],
     snapshot: (key) => {
       const volume = view.volumes.get(key);
@@ -68,8 +69,13 @@ export function reclaimer(options: ReclaimerOptions): Controller<string, Reclaim
         : { name: key, volume, snapshot: running.snapshot };
     },
     decide,
-    perform: (action) => running.perform(action),
-  };
+    writer: running.writer,
+    events: options.events,
+    actions: {
+      confirmClaimGone: ({ claim }) => confirmGone(options.client, persistentVolumeClaimKind, claim),
+      deleteAsset: ({ intent }) => running.deleteAsset(intent),
+    },
+  });
 }
 
 const volumeOfAttachment = ({ spec }: VolumeAttachment): readonly string[] =>
@@ -117,17 +123,17 @@ function volumeOfEvent({ involvedObject }: Event): readonly string[] {
 class Reclaimer {
   readonly snapshot: ReclaimerSnapshot;
   readonly #options: ReclaimerOptions;
-  readonly #writer: ObjectWriter;
+  readonly writer: ObjectWriter;
 
-  constructor(options: ReclaimerOptions, events: RecyclerPodEvents) {
-    const { client, informers, view, events: tellings, drivers } = options;
+  constructor(options: ReclaimerOptions, podEvents: RecyclerPodEvents) {
+    const { client, informers, view, events, drivers } = options;
     this.#options = options;
-    this.#writer = new ObjectWriter(client, [untypedKind(persistentVolumeKind), untypedKind(podKind), untypedKind(volumeIntentKind)]);
+    this.writer = new ObjectWriter(client, [untypedKind(persistentVolumeKind), untypedKind(podKind), untypedKind(volumeIntentKind)]);
     const [intents, pods] = [informers.cache(volumeIntentKind), informers.cache(podKind)];
     const podsByClaim = pods.addIndex(claimsOfPod);
     const attachments = informers.cache(volumeAttachmentKind).addIndex(volumeOfAttachment);
     this.snapshot = {
-      lastEvent: tellings.lastEvent,
+      lastEvent: events.lastEvent,
       maxRecycles: options.maxRecycles ?? 3,
       claim: (key) => view.claim(key),
       intent: (name) => intents.get({ name }),
@@ -138,7 +144,7 @@ class Reclaimer {
           .sort(),
       driver: (name) => drivers.facts(name),
       recyclerPod: (name) => recyclerPodIn(pods, name),
-      recyclerPodEvents: (name) => events.about(name),
+      recyclerPodEvents: (name) => podEvents.about(name),
       podsUsing: (key) =>
         podsByClaim
           .get(key)
@@ -155,31 +161,14 @@ class Reclaimer {
     for (const { name } of this.#options.view.volumes.withClaimRef(key)) yield* this.keysForVolumeChange(name);
   }
 
-  async perform(action: ReclaimerAction): Promise<Outcome> {
-    switch (action.do) {
-      case 'create':
-      case 'update':
-      case 'updateStatus':
-      case 'delete':
-        return this.#writer.perform(action);
-      case 'tell':
-        this.#options.events.record(action.event, action.rememberAs);
-        return 'done';
-      case 'confirmClaimGone':
-        return confirmGone(this.#options.client, persistentVolumeClaimKind, action.claim);
-      case 'deleteAsset':
-        return this.#deleteAsset(action.intent);
-    }
-  }
-
   /** The intent is looked at once more: what was to be deleted may have been kept after all. */
-  async #deleteAsset(intent: DeleteIntent): Promise<Outcome> {
+  async deleteAsset(intent: DeleteIntent): Promise<Outcome> {
     const { client, drivers, world } = this.#options;
     const current = await confirmCurrent(client, volumeIntentKind, intent);
     if (current !== 'done') return current;
     const outcome = await drivers.delete(intent.spec.driver, intent.spec.source);
     const object = outcome.type === 'deleted' ? afterDeleted(intent) : afterFailure(intent, outcome, world.clock.now());
-    return this.#writer.perform({ do: 'update', object, from: intent });
+    return this.writer.perform({ do: 'update', object, from: intent });
   }
 }
 

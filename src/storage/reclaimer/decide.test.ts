@@ -42,7 +42,7 @@ const run = (scene: Scene, now = 0) => decide(snapshotOf(scene), now);
 const brief = (actions: readonly ReclaimerAction[]): string[] =>
   actions.map((action) => {
     switch (action.do) {
-      case 'tell':
+      case 'recordEvent':
         return `tell ${action.event.reason}`;
       case 'confirmClaimGone':
       case 'deleteAsset':
@@ -264,7 +264,11 @@ describe('a scrubber', () => {
     const pod = { ...started(), status: { phase: 'Pending' } };
     const events = [{ metadata: { uid: 'e1' }, type: 'Warning', message: 'no nodes available to schedule pods' }] as Event[];
     expect(run({ volume, intent: running, pod, events }).actions).toMatchObject([
-      { do: 'tell', event: { type: 'Warning', reason: 'RecyclerPod', message: 'Recycler pod: no nodes available to schedule pods' }, rememberAs: 'event e1' },
+      {
+        do: 'recordEvent',
+        event: { type: 'Warning', reason: 'RecyclerPod', message: 'Recycler pod: no nodes available to schedule pods' },
+        rememberAs: 'event e1',
+      },
     ]);
     expect(run({ volume, intent: running, pod, events, lastEvent: ['event e1'] }).actions).toEqual([]);
   });

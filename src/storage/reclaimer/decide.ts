@@ -4,7 +4,8 @@
  */
 import type { Pod } from '../../api/generated/types.ts';
 import type { Claim } from '../volumes/claim.ts';
-import { type VolumeDecision, type VolumeReason, type LastEvent, recordIfChanged, update } from '../volumes/decision.ts';
+import { type Decision, type LastEvent, recordIfChanged, update } from '../../client/decision.ts';
+import { because, type VolumeReason } from '../volumes/decision.ts';
 import type { DriverCapabilities } from '../../api/volumes/driver-capabilities.ts';
 import { isFor, newIntent, type VolumeIntent, waitsUntil } from '../../api/volumes/intent.ts';
 import type { Volume } from '../volumes/volume.ts';
@@ -29,28 +30,27 @@ export interface ReclaimerSubject {
   readonly snapshot: ReclaimerSnapshot;
 }
 
-export type ReclaimerDecision = VolumeDecision<ReclaimerAction>;
+export type ReclaimerDecision = Decision<ReclaimerAction, VolumeReason>;
 
-export function decide({ name, volume, snapshot: seen }: ReclaimerSubject, now: number): ReclaimerDecision {
-  const intent = seen.intent(name);
-  if (volume === undefined) return tidyUp(intent, seen.recyclerPod(name));
+export function decide({ name, volume, snapshot }: ReclaimerSubject, now: number): ReclaimerDecision {
+  const intent = snapshot.intent(name);
+  if (volume === undefined) return tidyUp(intent, snapshot.recyclerPod(name));
   if (intent !== undefined && isFor(intent, 'Delete') && intent.status.phase === 'Deleted') return remove(volume);
-  const kept = withMigrationAndFinalizers(volume, seen.driver);
+  const kept = withMigrationAndFinalizers(volume, snapshot.driver);
   if (kept !== volume.object)
     return { actions: update(volume.object, kept), reasons: [because('Upkeep', 'its finalizers or annotations change', 'reclaimer')] };
-  const released = releaseOf(volume, seen);
-  if (released === 'no') return keep(intent, seen.recyclerPod(name));
-  return reclaim({ volume, intent, snapshot: seen, now, isClaimGone: released === 'claim gone' });
+  const released = releaseOf(volume, snapshot);
+  if (released === 'no') return keep(intent, snapshot.recyclerPod(name));
+  return reclaim({ volume, intent, snapshot, now, isClaimGone: released === 'claim gone' });
 }
 
 /** Nothing is to be decided about it: it is nobody's former volume, and nothing was begun. Most volumes are like this, most of the time. */
-export function isSettled({ name, volume, snapshot: seen }: ReclaimerSubject): boolean {
-  if (seen.intent(name) !== undefined) return false;
+export function isSettled({ name, volume, snapshot }: ReclaimerSubject): boolean {
+  if (snapshot.intent(name) !== undefined) return false;
   if (volume === undefined) return true;
-  return volume.phase !== 'Released' && volume.phase !== 'Failed' && withMigrationAndFinalizers(volume, seen.driver) === volume.object;
+  return volume.phase !== 'Released' && volume.phase !== 'Failed' && withMigrationAndFinalizers(volume, snapshot.driver) === volume.object;
 }
 
-const because = (code: string, text: string, next: VolumeReason['next']): VolumeReason => ({ code, text, next });
 const prependActions = (first: readonly ReclaimerAction[], { actions, ...rest }: ReclaimerDecision): ReclaimerDecision => ({
   ...rest,
   actions: [...first, ...actions],
@@ -59,22 +59,22 @@ const prependActions = (first: readonly ReclaimerAction[], { actions, ...rest }:
 /** The volume went: what was to be done to it needs no doing, or was done. */
 function tidyUp(intent: VolumeIntent | undefined, pod: Pod | undefined): ReclaimerDecision {
   if (intent === undefined || isFor(intent, 'Create')) return { actions: [], reasons: [] };
-  const reasons = [because('VolumeGone', 'the volume is gone', 'nobody')];
+  const reasons = [because('VolumeGone', 'the volume is gone', 'none')];
   return { actions: isFor(intent, 'Scrub') ? endRecycle(intent, pod) : [{ do: 'delete', object: intent }], reasons };
 }
 
 /** Nothing is to be done to the volume: what was begun is stopped. */
 function keep(intent: VolumeIntent | undefined, pod: Pod | undefined): ReclaimerDecision {
-  const reasons = [because('NotReleased', 'nothing is to be reclaimed', 'nobody')];
+  const reasons = [because('NotReleased', 'nothing is to be reclaimed', 'none')];
   if (intent === undefined || isFor(intent, 'Create')) return { actions: [], reasons };
   return { actions: isFor(intent, 'Scrub') ? endRecycle(intent, pod) : [{ do: 'delete', object: intent }], reasons };
 }
 
 /** Whether the volume has no claim any more, by what the binder said and by what is the case now. */
-function releaseOf(volume: Volume, seen: ReclaimerSnapshot): 'no' | 'claim gone' | 'claim elsewhere' {
+function releaseOf(volume: Volume, snapshot: ReclaimerSnapshot): 'no' | 'claim gone' | 'claim elsewhere' {
   if (volume.phase !== 'Released' && volume.phase !== 'Failed') return 'no';
   if (volume.claim === undefined || volume.claim.uid === '') return 'no';
-  const claim = seen.claim(volume.claim.key);
+  const claim = snapshot.claim(volume.claim.key);
   if (claim?.uid !== volume.claim.uid) return 'claim gone';
   const isSpare = volume.provisionedBy !== undefined && volume.reclaimPolicy === 'Delete';
   return isSpare && claim.volumeName !== '' && claim.volumeName !== volume.name ? 'claim elsewhere' : 'no';
@@ -89,12 +89,12 @@ interface Reclaim {
 }
 
 function reclaim(what: Reclaim): ReclaimerDecision {
-  const { volume, intent, snapshot: seen } = what;
+  const { volume, intent, snapshot } = what;
   if (intent !== undefined && isFor(intent, 'Create')) return { actions: [], reasons: [because('Busy', 'it is still being made', 'provisioner')] };
   if (volume.migratedTo !== undefined && volume.migratedTo !== '') {
     return { actions: [], reasons: [because('Migrated', `${volume.migratedTo} looks after it`, 'external provisioner')] };
   }
-  const stop = keep(intent, seen.recyclerPod(volume.name));
+  const stop = keep(intent, snapshot.recyclerPod(volume.name));
   const [deletion, scrubbing] = [
     intent !== undefined && isFor(intent, 'Delete') ? intent : undefined,
     intent !== undefined && isFor(intent, 'Scrub') ? intent : undefined,
@@ -121,8 +121,8 @@ function confirmed({ volume, isClaimGone }: Reclaim, decision: ReclaimerDecision
 }
 
 function deleteVolume(what: Reclaim, intent: DeleteIntent | undefined): ReclaimerDecision {
-  const { volume, snapshot: seen } = what;
-  const deleter = deleterOf(volume, seen.driver);
+  const { volume, snapshot } = what;
+  const deleter = deleterOf(volume, snapshot.driver);
   switch (deleter.type) {
     case 'external':
       return { actions: [], reasons: [because('ExternalDeletion', 'its own provisioner deletes it', 'external provisioner')] };
@@ -132,9 +132,9 @@ function deleteVolume(what: Reclaim, intent: DeleteIntent | undefined): Reclaime
       break;
   }
   if (intent === undefined && isAbandoned(volume))
-    return { actions: [], reasons: [because('GivenUp', 'its deletion was asked for while its data was to be kept', 'nobody')] };
+    return { actions: [], reasons: [because('GivenUp', 'its deletion was asked for while its data was to be kept', 'none')] };
   // As external provisioners do: a backend refuses to delete what is attached, or worse, does not.
-  const nodes = seen.attachedTo(volume.name);
+  const nodes = snapshot.attachedTo(volume.name);
   if (nodes.length > 0) {
     const text = `persistentvolume ${volume.name} is still attached to node ${nodes.join(', ')}`;
     return { actions: [], reasons: [because('StillAttached', text, 'attach-detach')] };
@@ -149,14 +149,14 @@ function deleteVolume(what: Reclaim, intent: DeleteIntent | undefined): Reclaime
   return confirmed(what, { actions: [{ do: 'create', object }], reasons: [because('Deleting', 'its asset is to be deleted', 'driver')] });
 }
 
-function attempt({ volume, snapshot: seen, now }: Reclaim, intent: DeleteIntent): ReclaimerDecision {
+function attempt({ volume, snapshot, now }: Reclaim, intent: DeleteIntent): ReclaimerDecision {
   const { phase, message = '', inUse = false } = intent.status;
   const wait = waitsUntil(intent, now);
   const call: readonly ReclaimerAction[] = wait === undefined ? [{ do: 'deleteAsset', intent }] : [];
   const again = wait === undefined ? {} : { again: wait };
   if (phase !== 'Failing') return { actions: call, reasons: [because('Deleting', 'its asset is being deleted', 'driver')] };
   if (inUse) {
-    const said = recordIfChanged({ about: volume.object, type: 'Normal', reason: 'VolumeDelete', message }, seen.lastEvent(volume.uid), now);
+    const said = recordIfChanged({ about: volume.object, type: 'Normal', reason: 'VolumeDelete', message }, snapshot.lastEvent(volume.uid), now);
     return { actions: [...said.actions, ...call], reasons: [because('VolumeDelete', message, 'driver')], ...again };
   }
   return { actions: [...fail(volume, 'VolumeFailedDelete', message), ...call], reasons: [because('VolumeFailedDelete', message, 'driver')], ...again };
@@ -166,5 +166,5 @@ function attempt({ volume, snapshot: seen, now }: Reclaim, intent: DeleteIntent)
 function remove(volume: Volume): ReclaimerDecision {
   const freed = withoutOwnFinalizers(volume);
   const goes: readonly ReclaimerAction[] = volume.deleting ? [] : [{ do: 'delete', object: freed }];
-  return { actions: [...update(volume.object, freed), ...goes], reasons: [because('Deleted', 'its asset is deleted', 'nobody')] };
+  return { actions: [...update(volume.object, freed), ...goes], reasons: [because('Deleted', 'its asset is deleted', 'none')] };
 }

@@ -1,6 +1,7 @@
 import type { Event, Pod } from '../../api/generated/types.ts';
 import type { Claim } from '../volumes/claim.ts';
-import { type VolumeDecision, type VolumeReason, recordIfChanged, type RecordEvent, type LastEvent, update } from '../volumes/decision.ts';
+import { type Decision, type LastEvent, type RecordEvent, recordIfChanged, update } from '../../client/decision.ts';
+import { because, type VolumeReason } from '../volumes/decision.ts';
 import { newIntent, type VolumeIntent, waitsUntil } from '../../api/volumes/intent.ts';
 import { sourceOf } from '../volumes/source.ts';
 import type { Volume } from '../volumes/volume.ts';
@@ -27,9 +28,7 @@ interface RecycleInput {
   readonly now: number;
 }
 
-type RecycleDecision = VolumeDecision<ReclaimerAction>;
-
-const because = (code: string, text: string, next: VolumeReason['next']): VolumeReason => ({ code, text, next });
+type RecycleDecision = Decision<ReclaimerAction, VolumeReason>;
 
 /** One pod after the other empties the volume, until one succeeds or there were too many. */
 export function decideRecycle({ volume, intent, snapshot, now }: RecycleInput): RecycleDecision {
@@ -101,7 +100,7 @@ function followPod({ volume, intent, pod, snapshot, now }: RunningRecycle): Recy
     case 'Succeeded':
       return {
         actions: [...echoes, ...makeAvailable(volume), ...endRecycle(intent, ours)],
-        reasons: [because('VolumeRecycled', 'it is clean, and free again', 'nobody')],
+        reasons: [because('VolumeRecycled', 'it is clean, and free again', 'none')],
       };
     case 'Failed':
       return failed({ volume, intent, pod: ours, snapshot, now }, ours.status.message ?? 'pod failed, pod.Status.Message unknown', echoes);
@@ -111,7 +110,7 @@ function followPod({ volume, intent, pod, snapshot, now }: RunningRecycle): Recy
     default:
       break;
   }
-  return { actions: echoes, reasons: [because('Scrubbing', 'its scrubber is at work', 'nobody')] };
+  return { actions: echoes, reasons: [because('Scrubbing', 'its scrubber is at work', 'none')] };
 }
 
 /** The attempt is counted before its pod goes: otherwise a crash in between would count for nothing. */
@@ -143,7 +142,7 @@ function copyPodEvents(volume: Volume, snapshot: RecycleSnapshot): readonly Reco
       reason: 'RecyclerPod',
       message: `Recycler pod: ${message}`,
     };
-    return [{ do: 'tell' as const, event, rememberAs }];
+    return [{ do: 'recordEvent' as const, event, rememberAs }];
   });
 }
 

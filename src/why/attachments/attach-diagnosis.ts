@@ -167,10 +167,10 @@ function nodeGone(spot: VolumeAtNode, situation: AttachDetachSnapshot): Diagnosi
 
 function otherReason(spot: VolumeAtNode, situation: AttachDetachSnapshot, { code, text, next }: AttachDetachReason): Diagnosis {
   return {
-    verdict: next === 'nobody' || next === 'node' ? 'fine' : 'waiting',
+    verdict: next === 'none' || next === 'node' ? 'fine' : 'waiting',
     code,
     summary: `pv/${spot.volume.name} on node/${spot.node}: ${text}.`,
     facts: attachFacts(spot, situation),
-    next: next === 'nobody' ? nothingToDo : { who: next === 'node' ? `node/${spot.node}` : `the ${next}`, does: 'has the next move' },
+    next: next === 'none' ? nothingToDo : { who: next === 'node' ? `node/${spot.node}` : `the ${next}`, does: 'has the next move' },
   };
 }

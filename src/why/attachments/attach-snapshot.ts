@@ -31,7 +31,7 @@ export function attachSnapshotOf({ volume, node, graph: sight }: VolumeAtNode): 
     attachment: readAttachment(attachment),
     competitors: attachable.exclusive ? rivalsOf({ volume, node, graph: sight }, attachable) : [],
     unwantedSince: undefined,
-    lastEvents: new Map(),
+    lastEvent: () => undefined,
   };
 }
 

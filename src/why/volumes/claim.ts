@@ -30,7 +30,7 @@ export function explainClaim(claim: Claim, graph: ObjectGraph): ObjectExplanatio
 function diagnose(claim: Claim, graph: ObjectGraph): Diagnosis {
   if (claim.volumeName !== '' && !graph.wasRead('volumes')) return asReported(claim);
   const [reason] = decideClaim(claim, binderSnapshot(graph), graph.now).reasons;
-  if (reason === undefined) return otherReason(claim, { code: 'Unknown', text: 'nothing was decided about it', next: 'nobody' });
+  if (reason === undefined) return otherReason(claim, { code: 'Unknown', text: 'nothing was decided about it', next: 'none' });
   const tell = explainers[reason.code];
   return tell === undefined ? otherReason(claim, reason) : tell({ claim, graph, reason });
 }
@@ -133,10 +133,10 @@ function withoutCapacity({ reason }: ClaimWithReason): Diagnosis {
 /** The binder has a reason that nobody here knows a better way to tell. */
 function otherReason(claim: Claim, { code, text, next }: Pick<BinderReason, 'code' | 'text' | 'next'>): Diagnosis {
   return {
-    verdict: next === 'nobody' ? 'fine' : 'waiting',
+    verdict: next === 'none' ? 'fine' : 'waiting',
     code,
     summary: `${text.charAt(0).toUpperCase()}${text.slice(1)}.`,
     facts: [{ label: 'asks for', text: requestText(claim) }],
-    next: next === 'nobody' ? nothingToDo : { who: `the ${next}`, does: 'has the next move' },
+    next: next === 'none' ? nothingToDo : { who: `the ${next}`, does: 'has the next move' },
   };
 }

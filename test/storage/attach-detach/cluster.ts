@@ -17,6 +17,7 @@ import { type Client, createClient, type Draft, type Fence, type Ref, type Resul
 import { type RunningControllers, runLeaderElectedControllers, type Stoppable } from '../../../src/client/controller/leader-elected-controllers.ts';
 import { Informers } from '../../../src/client/informers/informers.ts';
 import { type LoopOptions, runController } from '../../../src/client/controller/loop.ts';
+import { RecordedEvents } from '../../../src/client/events/event-dedup.ts';
 import { EventRecorder } from '../../../src/client/events/event-recorder.ts';
 import type { Transport } from '../../../src/client/transport.ts';
 import type { World } from '../../../src/world/world.ts';
@@ -29,7 +30,7 @@ export function runAttachDetach(transport: Transport, world: World, more: Partia
   const informers: Informers = new Informers({ client: createClient({ transport }), world });
   const client = createClient({ transport, observer: informers.observer, ...(fence === undefined ? {} : { fence }) });
   const recorder = new EventRecorder({ world, client, eventKind, component: 'attachdetach-controller' });
-  const { attacher, detacher } = attachDetach({ client, informers, recorder, clock: world.clock, sha256 });
+  const { attacher, detacher } = attachDetach({ client, informers, events: new RecordedEvents(recorder, world.clock), clock: world.clock, sha256 });
   const loops = [runController(attacher, { world, informers, ...options }), runController(detacher, { world, informers, ...options })];
   informers.start();
   return [...loops, recorder, informers];

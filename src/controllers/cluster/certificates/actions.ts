@@ -2,7 +2,8 @@ import type { CertificateSigningRequest, SubjectAccessReview } from '../../../ap
 import { certificateSigningRequestKind as requestKind } from '../../../api/kinds/certificates/certificate-signing-request.ts';
 import { reviewKinds } from '../../../api/kinds/authorization/reviews.ts';
 import type { Client } from '../../../client/client.ts';
-import { type Decision as AnyDecision, type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
+import type { Decision } from '../../../client/decision.ts';
+import { type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
 
 /** A part of the requests for certificates that nobody serves: who may create it gets what it stands for without being asked. */
 export interface Permission {
@@ -18,7 +19,7 @@ export type CertificateAction =
   | { readonly type: 'fail'; readonly request: CertificateSigningRequest; readonly message: string }
   | { readonly type: 'delete'; readonly request: CertificateSigningRequest };
 
-export type CertificateDecision = AnyDecision<CertificateAction>;
+export type CertificateDecision = Decision<CertificateAction>;
 
 /** PEM in base64, for a request that has an approved and valid one. */
 export type Sign = (request: CertificateSigningRequest) => Promise<string>;

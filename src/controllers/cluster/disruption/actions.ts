@@ -1,7 +1,6 @@
 import type { PodDisruptionBudget } from '../../../api/generated/types.ts';
 import type { KubeObject } from '../../../api/object.ts';
-import type { Decision as AnyDecision } from '../../../client/controller/loop.ts';
-import type { EventDraft } from '../../../client/events/event-recorder.ts';
+import type { Decision, EventDraft } from '../../../client/decision.ts';
 
 export type BudgetAction = { readonly do: 'write-status'; readonly budget: PodDisruptionBudget } | DisruptionEventAction;
 
@@ -13,7 +12,7 @@ export interface DisruptionEventAction {
   readonly rememberAs?: string;
 }
 
-export type BudgetDecision = AnyDecision<BudgetAction>;
+export type BudgetDecision = Decision<BudgetAction>;
 
 /** The component that Kubernetes names in these events. */
 export const eventSource = 'controllermanager';

@@ -1,7 +1,8 @@
 import { apiVersionOf, type Kind } from '../../../api/kind.ts';
 import type { OwnerReference } from '../../../api/generated/types.ts';
 import type { Client, Ref, Result } from '../../../client/client.ts';
-import { type Decision as AnyDecision, type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
+import type { Decision } from '../../../client/decision.ts';
+import { type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
 
 /** Everything that the collector may do to the world. */
 export type GarbageCollectorAction =
@@ -11,7 +12,7 @@ export type GarbageCollectorAction =
   | { readonly type: 'set-finalizers'; readonly target: Target; readonly finalizers: readonly string[] }
   | { readonly type: 'delete'; readonly target: Target; readonly propagation: Propagation };
 
-export type GarbageCollectorDecision = AnyDecision<GarbageCollectorAction>;
+export type GarbageCollectorDecision = Decision<GarbageCollectorAction>;
 
 export type Propagation = 'Background' | 'Foreground' | 'Orphan';
 

@@ -2,7 +2,8 @@ import type { Namespace, NamespaceStatus, Pod } from '../../../api/generated/typ
 import type { Kind } from '../../../api/kind.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import type { Client } from '../../../client/client.ts';
-import { type Decision as AnyDecision, type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
+import type { Decision } from '../../../client/decision.ts';
+import { type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
 import type { Clock } from '../../../world/world.ts';
 
 export type NamespaceAction =
@@ -11,7 +12,7 @@ export type NamespaceAction =
   | { readonly type: 'sweep'; readonly namespace: Namespace }
   | { readonly type: 'finalize'; readonly namespace: Namespace; readonly finalizers: readonly string[] };
 
-export type NamespaceDecision = AnyDecision<NamespaceAction>;
+export type NamespaceDecision = Decision<NamespaceAction>;
 
 /** What one attempt to empty a namespace left behind. */
 export interface ContentDeletion {

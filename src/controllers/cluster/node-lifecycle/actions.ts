@@ -1,6 +1,5 @@
 import type { Node, ObjectReference, Pod } from '../../../api/generated/types.ts';
-import type { Decision as AnyDecision } from '../../../client/controller/loop.ts';
-import type { EventDraft } from '../../../client/events/event-recorder.ts';
+import type { Decision, EventDraft } from '../../../client/decision.ts';
 
 export type NodeLifecycleAction =
   /** `from`: what it is made of: the node as it was seen, or as an earlier action of the same list writes it. */
@@ -10,7 +9,7 @@ export type NodeLifecycleAction =
   | { readonly do: 'take-turn' }
   | { readonly do: 'tell'; readonly about: Pod | ObjectReference; readonly report: EventDraft };
 
-export type NodeLifecycleDecision = AnyDecision<NodeLifecycleAction>;
+export type NodeLifecycleDecision = Decision<NodeLifecycleAction>;
 
 /** The component that Kubernetes names in these events. */
 export const eventSource = 'node-controller';

@@ -1,5 +1,5 @@
 import type { Pod } from '../../../api/generated/types.ts';
-import type { Decision as AnyDecision } from '../../../client/controller/loop.ts';
+import type { Decision } from '../../../client/decision.ts';
 
 export type PodGcAction =
   /** Asks the server: goes on only if there is no such node. */
@@ -9,4 +9,4 @@ export type PodGcAction =
   /** At once, without grace: there is nobody to wait for. */
   | { readonly do: 'delete'; readonly pod: Pod };
 
-export type PodGcDecision = AnyDecision<PodGcAction>;
+export type PodGcDecision = Decision<PodGcAction>;

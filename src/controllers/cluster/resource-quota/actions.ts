@@ -5,13 +5,14 @@ import { type Meter, readAll } from '../../../api/quota/meter.ts';
 import { addUsage, nothingUsed, type Usage, zero } from '../../../api/quota/usage.ts';
 import type { Client } from '../../../client/client.ts';
 import { listAll } from '../../../client/live-lists.ts';
-import { type Decision as AnyDecision, type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
+import type { Decision } from '../../../client/decision.ts';
+import { type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
 
 export type QuotaAction =
   /** Asks the server, not the caches, whether that is all that is used; if there is more, nothing that follows happens. */
   { readonly type: 'confirm-usage'; readonly quota: ResourceQuota; readonly used: Usage } | { readonly type: 'write-status'; readonly quota: ResourceQuota };
 
-export interface QuotaDecision extends AnyDecision<QuotaAction> {
+export interface QuotaDecision extends Decision<QuotaAction> {
   /** The caches and the quota disagree, and are given time to agree: since when. */
   readonly disagreeingSince?: number;
 }

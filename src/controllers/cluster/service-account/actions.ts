@@ -1,14 +1,15 @@
 import type { ConfigMap, ServiceAccount } from '../../../api/generated/types.ts';
 import type { Kind } from '../../../api/kind.ts';
 import type { Client, Draft, Result } from '../../../client/client.ts';
-import { type Decision as AnyDecision, type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
+import type { Decision } from '../../../client/decision.ts';
+import { type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
 
 export type ServiceAccountAction =
   | { readonly type: 'create-account'; readonly account: Draft<ServiceAccount> }
   | { readonly type: 'create-map'; readonly map: Draft<ConfigMap> }
   | { readonly type: 'update-map'; readonly map: ConfigMap };
 
-export type ServiceAccountDecision = AnyDecision<ServiceAccountAction>;
+export type ServiceAccountDecision = Decision<ServiceAccountAction>;
 
 export interface ServiceAccountKinds {
   readonly serviceAccount: Kind<ServiceAccount>;

@@ -1,6 +1,5 @@
 import type { ObjectReference, Pod } from '../../../api/generated/types.ts';
-import type { Decision as AnyDecision } from '../../../client/controller/loop.ts';
-import type { EventDraft } from '../../../client/events/event-recorder.ts';
+import type { Decision, EventDraft } from '../../../client/decision.ts';
 
 export type TaintEvictionAction =
   /** The pod may stay until then. Remembered by this process alone: whoever takes over lets it stay for the whole time once more. */
@@ -20,7 +19,7 @@ export interface PlannedEviction {
   readonly at: number;
 }
 
-export type TaintEvictionDecision = AnyDecision<TaintEvictionAction>;
+export type TaintEvictionDecision = Decision<TaintEvictionAction>;
 
 /** The component that Kubernetes names in these events. */
 export const eventSource = 'taint-eviction-controller';

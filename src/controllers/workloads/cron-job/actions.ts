@@ -1,7 +1,6 @@
 import type { CronJob, Job } from '../../../api/generated/types.ts';
 import type { Draft, Ref } from '../../../client/client.ts';
-import type { Decision as AnyDecision } from '../../../client/controller/loop.ts';
-import type { EventDraft } from '../../../client/events/event-recorder.ts';
+import type { Decision, EventDraft } from '../../../client/decision.ts';
 
 /** Everything that the controller may do to the world. */
 export type CronJobAction =
@@ -22,7 +21,7 @@ export interface CronJobEventAction {
   readonly rememberAs?: string;
 }
 
-export type CronJobDecision = AnyDecision<CronJobAction>;
+export type CronJobDecision = Decision<CronJobAction>;
 
 export type { EventDraft as Report };
 export type JobDraft = Draft<Job>;

@@ -1,7 +1,6 @@
 import type { ControllerRevision, DaemonSet, DaemonSetStatus, Pod } from '../../../api/generated/types.ts';
 import type { Draft } from '../../../client/client.ts';
-import type { Decision as AnyDecision } from '../../../client/controller/loop.ts';
-import type { EventDraft } from '../../../client/events/event-recorder.ts';
+import type { Decision, EventDraft } from '../../../client/decision.ts';
 import type { OwnershipAction } from '../../pods/ownership.ts';
 import type { FailureBackoff } from './failure-backoff.ts';
 
@@ -19,7 +18,7 @@ export type DaemonSetAction =
   | { readonly do: 'rememberFailure'; readonly key: string; readonly backoff: FailureBackoff }
   | { readonly do: 'tell'; readonly set: DaemonSet; readonly report: EventDraft };
 
-export type DaemonSetDecision = AnyDecision<DaemonSetAction>;
+export type DaemonSetDecision = Decision<DaemonSetAction>;
 export type PodDraft = Draft<Pod>;
 export type RevisionDraft = Draft<ControllerRevision>;
 

@@ -1,6 +1,5 @@
 import type { Deployment, ReplicaSet } from '../../../api/generated/types.ts';
-import type { Decision as AnyDecision } from '../../../client/controller/loop.ts';
-import type { EventDraft } from '../../../client/events/event-recorder.ts';
+import type { Decision, EventDraft } from '../../../client/decision.ts';
 import type { OwnershipAction } from '../../pods/ownership.ts';
 
 /** Everything that the controller may do to the world. */
@@ -14,6 +13,6 @@ export type DeploymentAction =
   | { readonly do: 'delete'; readonly object: ReplicaSet }
   | { readonly do: 'tell'; readonly about: Deployment; readonly report: EventDraft };
 
-export type DeploymentDecision = AnyDecision<DeploymentAction>;
+export type DeploymentDecision = Decision<DeploymentAction>;
 
 export const decided = (code: string, text: string, actions: readonly DeploymentAction[] = []): DeploymentDecision => ({ actions, reasons: [{ code, text }] });

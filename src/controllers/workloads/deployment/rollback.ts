@@ -1,6 +1,6 @@
 /** Going back by an annotation: what clients did before they could change the template themselves. */
 import type { Deployment, ReplicaSet } from '../../../api/generated/types.ts';
-import type { EventDraft } from '../../../client/events/event-recorder.ts';
+import type { EventDraft } from '../../../client/decision.ts';
 import { type DeploymentAction, type DeploymentDecision, decided } from './actions.ts';
 import { annotationsAfterRollback, revisionOf, rollbackAnnotation } from './annotations.ts';
 import { isSameTemplate, withoutHash } from './replica-sets.ts';

@@ -1,7 +1,6 @@
 import type { Job, Pod } from '../../../api/generated/types.ts';
 import type { Draft } from '../../../client/client.ts';
-import type { Decision as AnyDecision } from '../../../client/controller/loop.ts';
-import type { EventDraft } from '../../../client/events/event-recorder.ts';
+import type { Decision, EventDraft } from '../../../client/decision.ts';
 import type { OwnershipAction } from '../../pods/ownership.ts';
 import type { Backoff } from './backoff.ts';
 import type { Ending } from './conditions.ts';
@@ -21,7 +20,7 @@ export type JobAction =
   | { readonly do: 'rememberFailures'; readonly job: Job; readonly backoff: Backoff }
   | { readonly do: 'tell'; readonly job: Job; readonly report: EventDraft };
 
-export type JobDecision = AnyDecision<JobAction>;
+export type JobDecision = Decision<JobAction>;
 
 export type PodDraft = Draft<Pod>;
 

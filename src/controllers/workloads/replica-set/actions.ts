@@ -1,5 +1,5 @@
 import type { Pod, ReplicaSet, ReplicaSetStatus } from '../../../api/generated/types.ts';
-import type { Decision as AnyDecision } from '../../../client/controller/loop.ts';
+import type { Decision } from '../../../client/decision.ts';
 import type { OwnershipAction } from '../../pods/ownership.ts';
 
 /** Everything that the controller may do to the world. */
@@ -10,4 +10,4 @@ export type ReplicaSetAction =
   | { readonly do: 'deletePods'; readonly set: ReplicaSet; readonly pods: readonly Pod[]; readonly status: ReplicaSetStatus }
   | { readonly do: 'updateStatus'; readonly set: ReplicaSet; readonly status: ReplicaSetStatus };
 
-export type ReplicaSetDecision = AnyDecision<ReplicaSetAction>;
+export type ReplicaSetDecision = Decision<ReplicaSetAction>;

@@ -1,8 +1,7 @@
 /** Everything that the controller of StatefulSets may do, and what it says about it. */
 import type { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from '../../../api/generated/types.ts';
 import type { Draft } from '../../../client/client.ts';
-import type { Decision as AnyDecision } from '../../../client/controller/loop.ts';
-import type { EventDraft } from '../../../client/events/event-recorder.ts';
+import type { Decision, EventDraft } from '../../../client/decision.ts';
 import type { OwnershipAction } from '../../pods/ownership.ts';
 
 export type PodDraft = Draft<Pod>;
@@ -55,7 +54,7 @@ export interface ClaimChanges {
   readonly foreign: readonly string[];
 }
 
-export type StatefulSetDecision = AnyDecision<StatefulSetAction>;
+export type StatefulSetDecision = Decision<StatefulSetAction>;
 
 /** The component that Kubernetes names in these events. */
 export const eventSource = 'statefulset-controller';

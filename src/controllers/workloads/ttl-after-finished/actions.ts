@@ -1,5 +1,5 @@
 import type { Job } from '../../../api/generated/types.ts';
-import type { Decision as AnyDecision } from '../../../client/controller/loop.ts';
+import type { Decision } from '../../../client/decision.ts';
 
 /** Only if it is still as it was seen: somebody may have said meanwhile that it is to be kept. Its pods go first. */
 export interface TtlAfterFinishedAction {
@@ -7,4 +7,4 @@ export interface TtlAfterFinishedAction {
   readonly job: Job;
 }
 
-export type TtlAfterFinishedDecision = AnyDecision<TtlAfterFinishedAction>;
+export type TtlAfterFinishedDecision = Decision<TtlAfterFinishedAction>;

@@ -1,7 +1,7 @@
 import type { Pod } from '../../../../api/generated/types.ts';
-import type { Decision as AnyDecision } from '../../../../client/controller/loop.ts';
+import type { Decision } from '../../../../client/decision.ts';
 import type { DisruptionEventAction } from '../actions.ts';
 
 export type DisruptedPodAction = { readonly do: 'write-status'; readonly pod: Pod } | DisruptionEventAction;
 
-export type DisruptedPodDecision = AnyDecision<DisruptedPodAction>;
+export type DisruptedPodDecision = Decision<DisruptedPodAction>;

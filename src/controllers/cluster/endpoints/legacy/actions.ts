@@ -1,5 +1,5 @@
 import type { Endpoints } from '../../../../api/generated/types.ts';
-import type { Decision as AnyDecision } from '../../../../client/controller/loop.ts';
+import type { Decision } from '../../../../client/decision.ts';
 import type { TriggerTimes } from '../trigger-times.ts';
 
 export type EndpointsAction =
@@ -13,7 +13,7 @@ export interface EndpointsWrite {
   readonly endpoints: Endpoints;
 }
 
-export type EndpointsDecision = AnyDecision<EndpointsAction>;
+export type EndpointsDecision = Decision<EndpointsAction>;
 
 /** The component that Kubernetes names in these events; and who made an Endpoints says so in its label. */
 export const controllerName = 'endpoint-controller';

@@ -1,6 +1,5 @@
 import type { EndpointSlice, Service } from '../../../../api/generated/types.ts';
-import type { Decision as AnyDecision } from '../../../../client/controller/loop.ts';
-import type { EventDraft } from '../../../../client/events/event-recorder.ts';
+import type { Decision, EventDraft } from '../../../../client/decision.ts';
 import type { TriggerTimes } from '../trigger-times.ts';
 
 export type EndpointSliceAction =
@@ -9,7 +8,7 @@ export type EndpointSliceAction =
   | { readonly do: 'remember'; readonly times: TriggerTimes }
   | { readonly do: 'tell'; readonly service: Service; readonly report: EventDraft; readonly rememberAs: string };
 
-export type EndpointSliceDecision = AnyDecision<EndpointSliceAction>;
+export type EndpointSliceDecision = Decision<EndpointSliceAction>;
 
 /** The component that Kubernetes names in these events. */
 export const eventSource = 'endpoint-slice-controller';
