@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { boundTo, csiDriver, csiNode, inZone, node, reachedFrom, storageCapacity, SmallCluster, within, zone } from '../../../test/scheduler/small-cluster.ts';
+import { boundTo, csiDriver, csiNode, inZone, node, reachedFrom, SmallCluster, storageCapacity, within, zone } from '../../../test/scheduler/small-cluster.ts';
 import { available, pod, pv, pvc, reservedFor, storageClass, uidOf } from '../../../test/storage/objects.ts';
 import type { Pod } from '../../api/generated/types.ts';
 import { readClaim } from '../../storage/volumes/claim.ts';
