@@ -89,7 +89,7 @@ function describe(finding: AuditFinding, now: number): string {
   switch (finding.type) {
     case 'asset without owner':
       return `${finding.handle} (${finding.driver}): no PersistentVolume and no intent names it; perhaps its volume was retained, and then deleted. Nothing will ever delete it: look inside, and remove it by hand.`;
-    case 'asset refused by the API':
+    case 'asset rejected':
       return `${finding.handle}: made for intent ${finding.intent}, but the API did not take its PersistentVolume: ${finding.message}`;
     case 'intent without driver':
       return `intent ${finding.intent}: there is no driver ${finding.driver} here to finish it.`;

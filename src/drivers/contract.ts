@@ -207,7 +207,7 @@ export async function attempt<T>(task: () => Promise<DriverAnswer<T>>, codes: Re
   try {
     return await task();
   } catch (error) {
-    const { code = '', message = String(error) } = error as { readonly code?: string; readonly message?: string };
+    const { code = '', message = String(error) } = (error ?? {}) as { readonly code?: string; readonly message?: string };
     return failed(codes[code] ?? 'Internal', message);
   }
 }

@@ -143,7 +143,7 @@ function flexOn(host: HostWithPrograms, at: (relative: string) => string): NodeD
     run: (file, args, options) => host.programs.run(file, args, { ...options, variables: { FLEX_DISKS: at('disks'), FLEX_DIRECTORIES: '1' } }),
   };
   const driver = flexDrivers({ ...host, clock, programs, nodeName: 'node-1', secret: () => undefined, directory: at('exec') })('example.com/disk');
-  if (driver === undefined) throw new Error('there is no such driver');
+  if (driver === undefined) throw new Error('the driver does not exist');
   return driver;
 }
 

@@ -248,7 +248,7 @@ describe('assumed volumes of a pod', () => {
     cluster.set(n1, storageClass('class', late), pvc('a', '1Gi'), pvc('b', '1Gi'), free('vol', '1Gi'));
     const first = cluster.cycle(pod('one', ['a']));
     const at = cluster.cache.node('n1');
-    if (at === undefined) throw new Error('there is a node');
+    if (at === undefined) throw new Error('the node does not exist');
     return { cluster, first, at };
   };
 
@@ -275,7 +275,7 @@ describe('assumed volumes of a pod', () => {
     cluster.set(n1, n2, storageClass('class', made), pvc('data', '1Gi'));
     const first = cluster.cycle(pod('one', ['data']));
     const at = cluster.cache.node('n2');
-    if (at === undefined) throw new Error('there is a node');
+    if (at === undefined) throw new Error('the node does not exist');
     first.reserve?.(at);
     expect(cluster.verdicts(pod('two', ['data']))).toEqual({ n1: noVolume, n2: '' });
     first.unreserve?.(at);
