@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest';
 import type { HostFiles, Mounts } from '../world/mounts.ts';
 import type { Programs } from '../world/programs.ts';
-import { type DriverAnswer, failed, type NodeDriver, type NodePublishVolumeResponse, type NodePublishVolumeRequest } from './contract.ts';
+import { type DriverAnswer, failed, type NodeDriver, type NodePublishVolumeRequest, type NodePublishVolumeResponse } from './contract.ts';
 import type { HostWithPrograms } from './mount/mount-program.ts';
 import { directoryOf, type NodeHost } from './mount/node-host.ts';
 

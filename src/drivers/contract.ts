@@ -28,7 +28,7 @@
 import type { PersistentVolume, PersistentVolumeSource, Pod, VolumeSource } from '../api/generated/types.ts';
 import type { DriverCapabilities } from '../api/volumes/driver-capabilities.ts';
 import type { Asset, CreateRequest } from '../api/volumes/intent.ts';
-import type { PublishTarget, PublishRequest } from '../api/volumes/controller-publish.ts';
+import type { PublishRequest, PublishTarget } from '../api/volumes/controller-publish.ts';
 import type { Usage } from '../world/mounts.ts';
 
 export interface VolumeDriver {
@@ -207,7 +207,7 @@ export async function attempt<T>(task: () => Promise<DriverAnswer<T>>, codes: Re
   try {
     return await task();
   } catch (error) {
-    const { code = '', message = String(error) } = error as { readonly code?: string; readonly message?: string };
+    const { code = '', message = String(error) } = (error ?? {}) as { readonly code?: string; readonly message?: string };
     return failed(codes[code] ?? 'Internal', message);
   }
 }

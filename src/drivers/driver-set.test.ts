@@ -37,7 +37,7 @@ describe('a failure', () => {
     ['Aborted', false],
     ['Canceled', false],
     ['Unknown', false],
-  ] as const)('%s certainly left nothing behind: %s', async (code, final) => {
+  ] as const)('with code %s is final: %s', async (code, final) => {
     const set = led(driver({ createVolume: async () => failed(code, 'why') }));
     expect(await set.create(intent)).toEqual({ type: 'failed', message: 'why', final });
   });

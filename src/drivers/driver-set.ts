@@ -1,7 +1,7 @@
 import type { PersistentVolumeSource } from '../api/generated/types.ts';
 import type { CreateOutcome, DeleteOutcome, DriverCapabilities, ExpandOutcome, PublishOutcome, UnpublishOutcome } from '../api/volumes/driver-capabilities.ts';
 import { type AttemptFailure, type CreateIntentSpec, type IntentOf, volumeNameOf } from '../api/volumes/intent.ts';
-import type { PublishTarget, PublishRequest } from '../api/volumes/controller-publish.ts';
+import type { PublishRequest, PublishTarget } from '../api/volumes/controller-publish.ts';
 import { type Attacher, type DriverAnswer, type DriverFailure, failed, isFinal, isInfeasible, type Leader, type VolumeDriver } from './contract.ts';
 
 /** The drivers of this process, by name. */

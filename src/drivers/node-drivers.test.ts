@@ -3,7 +3,7 @@ import type { ConfigMap, Pod, Secret } from '../api/generated/types.ts';
 import { formatQuantity } from '../api/quantity.ts';
 import { Machine, SimulatedHost } from '../sim/host/simulated-host.ts';
 import { configMapNode } from './config-map/node.ts';
-import { type DriverUnderTest, describeNodeDriver } from './conformance.ts';
+import { describeNodeDriver, type DriverUnderTest } from './conformance.ts';
 import type { NodeDriver, NodePublishVolumeRequest, SourceOnNode } from './contract.ts';
 import { downwardApiNode } from './downward-api/node.ts';
 import { csiNode } from './csi/node.ts';
@@ -15,7 +15,7 @@ import type { NodeHost } from './mount/node-host.ts';
 import { hostPathNode } from './host-path/node.ts';
 import { imageNode } from './image/node.ts';
 import { localNode } from './local/node.ts';
-import { type ProjectedOptions, projectedNode } from './projected/node.ts';
+import { projectedNode, type ProjectedOptions } from './projected/node.ts';
 import { secretNode } from './secret/node.ts';
 
 let now = Date.UTC(2026, 0, 1);

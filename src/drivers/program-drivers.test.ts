@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Endpoints, Pod } from '../api/generated/types.ts';
 import { Machine, SimulatedHost } from '../sim/host/simulated-host.ts';
-import type { ProgramResult, ProgramOptions, Programs } from '../world/programs.ts';
-import { type DriverUnderTest, describeNodeDriver } from './conformance.ts';
+import type { ProgramOptions, ProgramResult, Programs } from '../world/programs.ts';
+import { describeNodeDriver, type DriverUnderTest } from './conformance.ts';
 import type { NodeDriver, SourceOnNode } from './contract.ts';
 import type { HostWithPrograms } from './mount/mount-program.ts';
 import type { NodeHost } from './mount/node-host.ts';

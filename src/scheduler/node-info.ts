@@ -1,6 +1,6 @@
 import type { Node, Taint } from '../api/generated/types.ts';
 import type { Labels } from '../api/selectors/label-selector.ts';
-import { type Amounts, addAmountsTo, copyAmounts, noAmounts, nodeAmounts } from './amounts.ts';
+import { addAmountsTo, type Amounts, copyAmounts, noAmounts, nodeAmounts } from './amounts.ts';
 import { anyAddress, type HostPort, type PodInfo } from './pod-info.ts';
 
 /** A node, and the resources that its pods (assumed pods included) take. Read-only for plugins. */

@@ -1,12 +1,12 @@
 import {
-  type PluginFailure,
+  type ClusterSnapshot,
+  type CyclePlugin,
   isFailure,
   type NodeInfo,
   type Plugin,
+  type PluginFailure,
   type PodInfo,
   type Rejection,
-  type ClusterSnapshot,
-  type CyclePlugin,
 } from './framework.ts';
 
 export interface PreparedPlugin {

@@ -1,7 +1,7 @@
 import type { Container, Pod, PodAffinityTerm, WeightedPodAffinityTerm } from '../api/generated/types.ts';
 import { isSidecar } from '../api/kinds/pod/pod-parts.ts';
 import { podRequests } from '../api/kinds/pod/pod-resources.ts';
-import { type LabelSelector, type Labels, labelSelectorOf, matchesLabels, nothing, SelectorError } from '../api/selectors/label-selector.ts';
+import { type Labels, type LabelSelector, labelSelectorOf, matchesLabels, nothing, SelectorError } from '../api/selectors/label-selector.ts';
 import { withResizes } from '../api/quota/resized-pods.ts';
 import { claimKey } from '../storage/volumes/claim.ts';
 import { claimsOfPod } from '../storage/volumes/pods.ts';

@@ -121,11 +121,7 @@ describe('the choice of the node', () => {
   it.each([
     ['victims without PDB violations', on({ app: 'guarded' }, {}), 'n2: second'],
     ['the lowest highest priority', on({ priority: 5 }, { priority: 4 }), 'n2: second'],
-    [
-      'the one with fewer victims',
-      [sized('n1', '2'), sized('n2', '2'), made('a', { on: 'n1' }), made('b', { on: 'n1' }), made('c', { on: 'n2', cpu: '2' })],
-      'n2: c',
-    ],
+    ['fewer victims', [sized('n1', '2'), sized('n2', '2'), made('a', { on: 'n1' }), made('b', { on: 'n1' }), made('c', { on: 'n2', cpu: '2' })], 'n2: c'],
     ['victims that started last', on({ started: '2026-01-01T00:00:00Z' }, { started: '2026-01-02T00:00:00Z' }), 'n2: second'],
     ['the first of equals', on({}, {}), 'n1: first'],
   ])('%s', (_, objects, chosen) => {

@@ -5,7 +5,7 @@ import type { Pod, PodDisruptionBudget } from '../api/generated/types.ts';
 import { labelSelectorOf, matchesLabels, SelectorError, selectsEverything } from '../api/selectors/label-selector.ts';
 import { type CycleContext, filterWithNominatedPods } from './scheduling-cycle.ts';
 import { type Diagnosis, fitMessage } from './diagnosis.ts';
-import { type PluginFailure, isFailure, type PodInfo, type Rejection } from './framework.ts';
+import { isFailure, type PluginFailure, type PodInfo, type Rejection } from './framework.ts';
 import type { LiveNodeInfo } from './node-info.ts';
 import { nominatedNode, type NominatedPods } from './nominated-pods.ts';
 import type { PodCycle } from './pod-cycle.ts';

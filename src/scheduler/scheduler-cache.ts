@@ -2,7 +2,7 @@ import type { Node } from '../api/generated/types.ts';
 import type { ClusterSnapshot } from './framework.ts';
 import { countUp, LiveNodeInfo } from './node-info.ts';
 import { NodeTree } from './node-tree.ts';
-import { type PodInfo, placedOn } from './pod-info.ts';
+import { placedOn, type PodInfo } from './pod-info.ts';
 
 /**
  * The scheduler cache (kube-scheduler's backend/cache): nodes and the pods on them, updated by each event.

@@ -15,7 +15,7 @@ import { replicaSetKind } from '../api/kinds/apps/replica-set.ts';
 import { statefulSetKind } from '../api/kinds/apps/stateful-set.ts';
 import type { Informers } from '../client/informers/informers.ts';
 import type { Cancel } from '../world/world.ts';
-import type { ClusterEvent, ObjectView, ResourceName, Resources, ClusterSnapshot } from './framework.ts';
+import type { ClusterEvent, ClusterSnapshot, ObjectView, ResourceName, Resources } from './framework.ts';
 
 interface ResourceCache<T> extends ObjectView<T> {
   subscribe(listener: (change: { readonly before: T | undefined; readonly after: T | undefined }) => void): Cancel;

@@ -4,7 +4,7 @@ import { pod } from '../../test/storage/objects.ts';
 import type { Node, Pod } from '../api/generated/types.ts';
 import { type CycleResult, numFeasibleNodesToFind, SchedulingCycle } from './scheduling-cycle.ts';
 import { fitMessage } from './diagnosis.ts';
-import { pluginFailure, type NodeInfo, type Plugin, rejection, type CyclePlugin } from './framework.ts';
+import { type CyclePlugin, type NodeInfo, type Plugin, pluginFailure, rejection } from './framework.ts';
 import { NominatedPods } from './nominated-pods.ts';
 import { defaultPlugins } from './plugins/index.ts';
 import { readPod } from './pod-info.ts';

@@ -1,7 +1,7 @@
 /** The scheduling cycle from PreFilter to Score: finds the node for a pod. Synchronous, and writes nothing. */
 import type { SchedulerCache } from './scheduler-cache.ts';
 import type { Diagnosis } from './diagnosis.ts';
-import { type PluginFailure, isFailure, type Plugin, type PodInfo, type Rejection } from './framework.ts';
+import { isFailure, type Plugin, type PluginFailure, type PodInfo, type Rejection } from './framework.ts';
 import type { LiveNodeInfo } from './node-info.ts';
 import { nominatedNode, type NominatedPods } from './nominated-pods.ts';
 import { excludedBy, type PodCycle, runPreFilterPlugins } from './pod-cycle.ts';

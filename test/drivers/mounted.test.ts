@@ -7,7 +7,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ConfigMap, Pod, Secret } from '../../src/api/generated/types.ts';
 import { configMapNode } from '../../src/drivers/config-map/node.ts';
-import { type DriverUnderTest, describeNodeDriver } from '../../src/drivers/conformance.ts';
+import { describeNodeDriver, type DriverUnderTest } from '../../src/drivers/conformance.ts';
 import type { NodeDriver } from '../../src/drivers/contract.ts';
 import { csiNode } from '../../src/drivers/csi/node.ts';
 import { downwardApiNode } from '../../src/drivers/downward-api/node.ts';
@@ -17,7 +17,7 @@ import { flexDrivers } from '../../src/drivers/flex-volume/node.ts';
 import { hostPathNode } from '../../src/drivers/host-path/node.ts';
 import { imageNode } from '../../src/drivers/image/node.ts';
 import { localNode } from '../../src/drivers/local/node.ts';
-import { type ProjectedOptions, projectedNode } from '../../src/drivers/projected/node.ts';
+import { projectedNode, type ProjectedOptions } from '../../src/drivers/projected/node.ts';
 import { secretNode } from '../../src/drivers/secret/node.ts';
 import { realHostFiles } from '../../src/host/files.ts';
 import { realImageDevices, realImages } from '../../src/host/images.ts';
@@ -143,7 +143,7 @@ function flexOn(host: HostWithPrograms, at: (relative: string) => string): NodeD
     run: (file, args, options) => host.programs.run(file, args, { ...options, variables: { FLEX_DISKS: at('disks'), FLEX_DIRECTORIES: '1' } }),
   };
   const driver = flexDrivers({ ...host, clock, programs, nodeName: 'node-1', secret: () => undefined, directory: at('exec') })('example.com/disk');
-  if (driver === undefined) throw new Error('there is no such driver');
+  if (driver === undefined) throw new Error('the driver does not exist');
   return driver;
 }
 

@@ -11,7 +11,7 @@ import { startScheduler } from '../../src/cluster/scheduler.ts';
 import { badNetwork, SimulatedNetwork } from '../../src/sim/world/network.ts';
 import { SimulatedProcess } from '../../src/sim/world/process.ts';
 import { seeds } from '../../src/sim/world/seeds.ts';
-import { type SimulatedWorld, simulate } from '../../src/sim/world/world.ts';
+import { simulate, type SimulatedWorld } from '../../src/sim/world/world.ts';
 import { isWrite, VolumeCluster } from './volume-cluster.ts';
 
 const ok = <T>(result: Result<T>): T => {

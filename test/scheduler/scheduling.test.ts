@@ -6,7 +6,7 @@ import { nodeKind } from '../../src/api/kinds/core/node.ts';
 import { priorityClassKind } from '../../src/api/kinds/scheduling/priority-class.ts';
 import { podKind } from '../../src/api/kinds/pod/pod.ts';
 import type { Client, Draft, Result } from '../../src/client/client.ts';
-import { type SimulatedWorld, simulate } from '../../src/sim/world/world.ts';
+import { simulate, type SimulatedWorld } from '../../src/sim/world/world.ts';
 import { VolumeCluster } from './volume-cluster.ts';
 
 const ok = <T>(result: Result<T>): T => {

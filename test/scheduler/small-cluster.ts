@@ -14,12 +14,12 @@ import type { KubeObject } from '../../src/api/object.ts';
 import { SchedulerCache } from '../../src/scheduler/scheduler-cache.ts';
 import {
   type ClusterEvent,
+  type ClusterSnapshot,
+  type CyclePlugin,
   isFailure,
   type Plugin,
   type ResourceName,
   type Resources,
-  type ClusterSnapshot,
-  type CyclePlugin,
 } from '../../src/scheduler/framework.ts';
 import { readPod } from '../../src/scheduler/pod-info.ts';
 import { keyOf } from '../../src/client/informers/cache.ts';

@@ -344,8 +344,8 @@ describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
 
   describe.each([
     ['static', none, ['pv/v1 Bound a', 'pv/v2 Bound b', 'pvc/a Bound v1', 'pvc/b Bound v2']],
-    ['made', hostPath, undefined],
-  ] as const)('killed between any two steps (%s)', (_, provisioner, expected) => {
+    ['dynamic', hostPath, undefined],
+  ] as const)('crash between any two writes (%s)', (_, provisioner, expected) => {
     test.each(['before', 'after'] as const)('%s a write took effect: the next scheduler reaches the same state', async (when) => {
       for (let at = 1; ; at++) {
         const reached = await simulate(at, async (world) => {
@@ -380,7 +380,7 @@ describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
           if (killed) cluster.schedule('second');
           await world.sleep(20_000);
           const lines = await cluster.summary();
-          expect(lines, `killed ${when} write ${at}`).toContain('pod/web n1');
+          expect(lines, `crash ${when} write ${at}`).toContain('pod/web n1');
           if (expected !== undefined) expect(lines.filter((line) => !line.startsWith('pod/'))).toEqual(expected);
           expect(lines.filter((line) => line.startsWith('pvc/') && line.includes('Bound'))).toHaveLength(2);
           expect(lines.filter((line) => line.startsWith('pv/'))).toHaveLength(2);

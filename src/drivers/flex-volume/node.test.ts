@@ -25,7 +25,7 @@ function flexOn(host: NodeHost, behaviour: Behaviour, calls: string[] = []): Nod
   const secret = (key: string) => (key === 'default/key' ? ({ metadata: {}, type: name, data: { password: 'c2VjcmV0' } } as unknown as Secret) : undefined);
   const clock = { now: () => 0, monotonic: () => 0 };
   const driver = flexDrivers({ ...host, clock, programs, nodeName: 'node-1', secret, directory: '/exec' })(name);
-  if (driver === undefined) throw new Error('there is no such driver');
+  if (driver === undefined) throw new Error('the driver does not exist');
   return driver;
 }
 

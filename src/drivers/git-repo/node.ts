@@ -12,7 +12,7 @@ import {
   succeeded,
 } from '../contract.ts';
 import { removeEmptyDirectory } from '../mount/empty-directory.ts';
-import { type HostWithPrograms, exitMessage } from '../mount/mount-program.ts';
+import { exitMessage, type HostWithPrograms } from '../mount/mount-program.ts';
 import { setVolumeOwnership } from '../mount/volume-ownership.ts';
 
 export interface GitRepoOptions extends HostWithPrograms {

@@ -1,6 +1,6 @@
 import type { Clock, Timers } from '../../world/world.ts';
 import { type DriverAnswer, type DriverFailure, failed, succeeded } from '../contract.ts';
-import { type HostWithPrograms, exitMessage } from '../mount/mount-program.ts';
+import { exitMessage, type HostWithPrograms } from '../mount/mount-program.ts';
 import { hostsOf, multipathOf } from './sessions.ts';
 import { deviceBehind, type IscsiDisk, settingsIn } from './target.ts';
 

@@ -1,6 +1,6 @@
 import type { ProgramResult } from '../../world/programs.ts';
 import { attempt, done, type DriverFailure, failed, succeeded } from '../contract.ts';
-import { type HostWithPrograms, exitMessage } from './mount-program.ts';
+import { exitMessage, type HostWithPrograms } from './mount-program.ts';
 import { mountOnce } from './node-host.ts';
 
 export interface DiskMount {

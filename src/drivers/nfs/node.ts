@@ -9,7 +9,7 @@ import {
   type NodePublishVolumeResponse,
   succeeded,
 } from '../contract.ts';
-import { type HostWithPrograms, mountByProgram, exitMessage } from '../mount/mount-program.ts';
+import { exitMessage, type HostWithPrograms, mountByProgram } from '../mount/mount-program.ts';
 import { mountAt, removeMountPoint } from '../mount/node-host.ts';
 
 const fuseMs = 60_000;

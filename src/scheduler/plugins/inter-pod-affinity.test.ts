@@ -59,7 +59,7 @@ describe('InterPodAffinity', () => {
     ['anti-affinity to a pod, by host', away(term('db', hostname)), each(close, '', '', '')],
     ['anti-affinity by zone; nodes without the label pass', away(term('db', zone)), each(close, close, '', '')],
     ['two anti-affinity terms', away(term('db', hostname), term('queue', hostname)), each(close, '', close, '')],
-  ])('a pod that has to be %s', (_, affinity, verdicts) => {
+  ])('a pod with %s', (_, affinity, verdicts) => {
     const cluster = makeCluster(made('db', { app: 'db', on: 'a1' }), made('queue', { app: 'queue', on: 'b1' }));
     expect(cluster.verdicts(made('web', { affinity }))).toEqual(verdicts);
   });

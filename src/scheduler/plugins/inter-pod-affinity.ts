@@ -1,9 +1,9 @@
 import { type Labels, matchesLabels, selectsEverything } from '../../api/selectors/label-selector.ts';
-import { type NodeInfo, type Plugin, type PodInfo, type Rejection, rejection, type ClusterSnapshot, type CyclePlugin } from '../framework.ts';
+import { type ClusterSnapshot, type CyclePlugin, type NodeInfo, type Plugin, type PodInfo, type Rejection, rejection } from '../framework.ts';
 import { type AffinityTerm, type PodAffinities, termMatches } from '../pod-info.ts';
 import { interPodAffinityHint } from './inter-pod-affinity-hints.ts';
 import { maxNodeScore } from './normalize-score.ts';
-import { topologyValueOf, TopologyCounts } from './topology-counts.ts';
+import { TopologyCounts, topologyValueOf } from './topology-counts.ts';
 
 const name = 'InterPodAffinity';
 

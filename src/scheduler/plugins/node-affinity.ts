@@ -1,6 +1,6 @@
 import type { NodeSelectorTerm, Pod } from '../../api/generated/types.ts';
 import { matchesNode, type NodeTerms, nodeTermsOf } from '../../storage/volumes/topology.ts';
-import { type RejectionDetail, type NodeInfo, type Plugin, rejection, type Rejection, type CyclePlugin } from '../framework.ts';
+import { type CyclePlugin, type NodeInfo, type Plugin, rejection, type Rejection, type RejectionDetail } from '../framework.ts';
 import { namedNodes, RequiredNodeAffinity, requiredTerms } from '../required-node-affinity.ts';
 import { normalizeScore } from './normalize-score.ts';
 

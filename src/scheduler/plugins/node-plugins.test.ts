@@ -30,7 +30,7 @@ describe('NodeUnschedulable', () => {
   });
 
   it.each([{ operator: 'Exists' }, { key: 'node.kubernetes.io/unschedulable', operator: 'Exists', effect: 'NoSchedule' }])(
-    'but not those that tolerate it: %j',
+    'but skips pods that tolerate the taint: %j',
     (toleration) => {
       expect(cluster.verdicts(web({ tolerations: [toleration] }))).toBe('skip');
     },

@@ -69,7 +69,7 @@ describe('NodeResourcesFit', () => {
     ['an init container that is too large', { initContainers: [{ ...asking({ cpu: '5' }), name: 'init' }] }, 'unresolvable: Insufficient cpu'],
     ['sidecars in addition to the containers', { initContainers: [sidecar] }, ''],
     [
-      'sidecars beside the init containers after them',
+      'sidecars in addition to later init containers',
       { initContainers: [sidecar, { ...asking({ cpu: '4' }), name: 'init' }] },
       'unresolvable: Insufficient cpu',
     ],

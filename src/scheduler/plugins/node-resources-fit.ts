@@ -1,6 +1,6 @@
 import type { Node, Pod } from '../../api/generated/types.ts';
 import { type Amounts, nodeAmounts, podAmounts } from '../amounts.ts';
-import { type NodeInfo, type PodInfo, type Plugin, type RejectionReason, type Rejection, type CyclePlugin } from '../framework.ts';
+import { type CyclePlugin, type NodeInfo, type Plugin, type PodInfo, type Rejection, type RejectionReason } from '../framework.ts';
 import { maxNodeScore } from './normalize-score.ts';
 
 const name = 'NodeResourcesFit';

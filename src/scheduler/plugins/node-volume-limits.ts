@@ -8,14 +8,14 @@ import { classOfClaim, nameOfClass } from '../../api/volumes/storage-class.ts';
 import { entryOf } from '../../storage/volumes/volume-index.ts';
 import {
   type ClusterEvent,
+  type ClusterSnapshot,
+  type CyclePlugin,
   type NodeInfo,
   type ObjectChange,
   type Plugin,
   type PodInfo,
   type Rejection,
   rejection,
-  type ClusterSnapshot,
-  type CyclePlugin,
 } from '../framework.ts';
 import { isMigratable } from '../volume-binding/csi-migration.ts';
 

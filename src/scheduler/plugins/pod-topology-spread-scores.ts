@@ -1,4 +1,4 @@
-import type { NodeInfo, PodInfo, ClusterSnapshot } from '../framework.ts';
+import type { ClusterSnapshot, NodeInfo, PodInfo } from '../framework.ts';
 import { maxNodeScore } from './normalize-score.ts';
 import { Eligibility, hasAllTopologyKeys, isCounted, type SpreadConstraint } from './spread-constraints.ts';
 import { topologyValueOf } from './topology-counts.ts';

@@ -1,5 +1,5 @@
 import { matchesLabels, SelectorError } from '../../api/selectors/label-selector.ts';
-import { pluginFailure, type NodeInfo, type Plugin, type PodInfo, type Rejection, rejection, type ClusterSnapshot, type CyclePlugin } from '../framework.ts';
+import { type ClusterSnapshot, type CyclePlugin, type NodeInfo, type Plugin, pluginFailure, type PodInfo, type Rejection, rejection } from '../framework.ts';
 import { constraintsOf, defaultConstraints, Eligibility, hasAllTopologyKeys, isCounted, ServiceIndex, type SpreadConstraint } from './spread-constraints.ts';
 import { topologySpreadHint } from './pod-topology-spread-hints.ts';
 import { spreadScores } from './pod-topology-spread-scores.ts';

@@ -1,15 +1,15 @@
 import type { Pod, Service, TopologySpreadConstraint } from '../../api/generated/types.ts';
 import type { Stored } from '../../api/stored.ts';
 import {
+  type Labels,
   type LabelSelector,
   labelSelectorOf,
-  type Labels,
   matchesLabels,
   type Requirement,
   SelectorError,
   selectsEverything,
 } from '../../api/selectors/label-selector.ts';
-import type { NodeInfo, ObjectChange, PodInfo, ClusterSnapshot } from '../framework.ts';
+import type { ClusterSnapshot, NodeInfo, ObjectChange, PodInfo } from '../framework.ts';
 import { RequiredNodeAffinity } from '../required-node-affinity.ts';
 import { untolerated } from './taint-toleration.ts';
 

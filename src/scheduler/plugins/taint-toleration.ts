@@ -1,7 +1,7 @@
 import type { Node, Pod, Taint, Toleration } from '../../api/generated/types.ts';
 import { semanticallyEqual } from '../../api/validation/equality.ts';
 import { toleratesTaint } from '../../api/taints.ts';
-import { type NodeInfo, type Plugin, rejection, type Rejection, type CyclePlugin } from '../framework.ts';
+import { type CyclePlugin, type NodeInfo, type Plugin, rejection, type Rejection } from '../framework.ts';
 import { repellingTaints } from '../node-info.ts';
 import { normalizeScore } from './normalize-score.ts';
 

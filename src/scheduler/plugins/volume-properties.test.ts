@@ -9,8 +9,8 @@ import {
   inZone,
   node,
   reachedFrom,
-  storageCapacity,
   SmallCluster,
+  storageCapacity,
   within,
   zone,
 } from '../../../test/scheduler/small-cluster.ts';

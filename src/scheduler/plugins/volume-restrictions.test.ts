@@ -33,7 +33,7 @@ describe('a ReadWriteOncePod claim', () => {
     cluster.set(node('n1'), exclusive, one);
     const stages = cluster.cycle(pod('two', ['data']));
     const at = cluster.cache.node('n1');
-    if (at === undefined) throw new Error('there is a node');
+    if (at === undefined) throw new Error('the node does not exist');
     const cycleCopy = stages.clone?.();
     cycleCopy?.removePod?.(readPod(one), at);
     expect(cycleCopy?.filter?.(at)).toBeUndefined();
@@ -55,18 +55,23 @@ describe('an inline disk', () => {
   it.each<[string, Omit<Volume, 'name'>, Omit<Volume, 'name'>, boolean]>([
     ['the same EBS volume', ebs, ebs, true],
     [
-      'the same EBS volume, both reading',
+      'the same EBS volume, both read-only',
       { awsElasticBlockStore: { volumeID: 'v', readOnly: true } },
       { awsElasticBlockStore: { volumeID: 'v', readOnly: true } },
       true,
     ],
     ['another EBS volume', ebs, { awsElasticBlockStore: { volumeID: 'vol-2' } }, false],
     ['the same GCE disk', { gcePersistentDisk: { pdName: 'd' } }, { gcePersistentDisk: { pdName: 'd', readOnly: true } }, true],
-    ['the same GCE disk, both reading', { gcePersistentDisk: { pdName: 'd', readOnly: true } }, { gcePersistentDisk: { pdName: 'd', readOnly: true } }, false],
+    [
+      'the same GCE disk, both read-only',
+      { gcePersistentDisk: { pdName: 'd', readOnly: true } },
+      { gcePersistentDisk: { pdName: 'd', readOnly: true } },
+      false,
+    ],
     ['the same iSCSI name', { iscsi: { targetPortal: 'a', iqn: 'q', lun: 0 } }, { iscsi: { targetPortal: 'b', iqn: 'q', lun: 1 } }, true],
     ['a common Ceph monitor', rbd(['a', 'b'], false), rbd(['b', 'c'], true), true],
     ['no common Ceph monitor', rbd(['a'], false), rbd(['c'], false), false],
-    ['Ceph, both reading', rbd(['a'], true), rbd(['a'], true), false],
+    ['Ceph, both read-only', rbd(['a'], true), rbd(['a'], true), false],
     ['disks of different kinds', ebs, { gcePersistentDisk: { pdName: 'vol-1' } }, false],
   ])('%s', (_, mine, theirs, conflicts) => {
     const cluster = new SmallCluster([volumeRestrictions]);

@@ -2,13 +2,13 @@ import type { PersistentVolumeClaim, Pod, Volume } from '../../api/generated/typ
 import { claimKey } from '../../storage/volumes/claim.ts';
 import {
   type ClusterEvent,
+  type ClusterSnapshot,
+  type CyclePlugin,
   type NodeInfo,
   type Plugin,
   type PodInfo,
   type Rejection,
   rejection,
-  type ClusterSnapshot,
-  type CyclePlugin,
 } from '../framework.ts';
 import { claimMissing } from '../volume-binding/pod-claims.ts';
 

@@ -4,14 +4,14 @@ import { claimKey } from '../../storage/volumes/claim.ts';
 import { classOfClaim, nameOfClass, waitsForConsumer } from '../../api/volumes/storage-class.ts';
 import {
   type ClusterEvent,
+  type ClusterSnapshot,
+  type CyclePlugin,
   type NodeInfo,
   type Plugin,
   type PodInfo,
-  type RejectionReason,
   type Rejection,
   rejection,
-  type ClusterSnapshot,
-  type CyclePlugin,
+  type RejectionReason,
 } from '../framework.ts';
 import { claimMissing } from '../volume-binding/pod-claims.ts';
 

@@ -16,16 +16,16 @@ import { matchVolume } from '../../storage/volumes/match.ts';
 import type { Volume } from '../../storage/volumes/volume.ts';
 import type { Result } from '../../client/client.ts';
 import type { Cancel } from '../../world/world.ts';
-import type { AbortReason, PreBindContext, PodInfo } from '../framework.ts';
+import type { AbortReason, PodInfo, PreBindContext } from '../framework.ts';
 import { withRetry } from '../retry.ts';
 import type { ObjectWaiters } from './object-waiters.ts';
 import {
-  waiterKeysOf,
-  type PodVolumes,
-  type StaticBinding,
-  type DynamicProvision,
   type BindingCheckSnapshot,
   checkBindings,
+  type DynamicProvision,
+  type PodVolumes,
+  type StaticBinding,
+  waiterKeysOf,
   withSelectedNode,
 } from './pod-volumes.ts';
 import { isBound } from './pod-claims.ts';

@@ -7,9 +7,9 @@ import { matchVolume } from '../../storage/volumes/match.ts';
 import { SortedList } from '../../storage/volumes/sorted-list.ts';
 import { matchesNode } from '../../storage/volumes/topology.ts';
 import { isFree, type Volume } from '../../storage/volumes/volume.ts';
-import { bySize, entryOf, bucketKey } from '../../storage/volumes/volume-index.ts';
+import { bucketKey, bySize, entryOf } from '../../storage/volumes/volume-index.ts';
 import type { NodeLabelIndex } from './node-label-index.ts';
-import { type TopologyTerm, TopologyIndex, topologyTermsOf, type VolumeTopology, volumeTopologyOfTerms } from './volume-topology.ts';
+import { TopologyIndex, type TopologyTerm, topologyTermsOf, type VolumeTopology, volumeTopologyOfTerms } from './volume-topology.ts';
 
 /**
  * An index of the free PVs: by class, volume mode and attributes class, then by topology, then by size. So the PV that a claim would get

@@ -1,7 +1,7 @@
 import type { Pod, StorageClass } from '../../api/generated/types.ts';
 import { type Claim, claimKey } from '../../storage/volumes/claim.ts';
 import { waitsForConsumer } from '../../api/volumes/storage-class.ts';
-import type { RejectionDetail, PodInfo, RejectionReason } from '../framework.ts';
+import type { PodInfo, RejectionDetail, RejectionReason } from '../framework.ts';
 
 export interface ClaimsSnapshot {
   /** By 'namespace/name', without assumptions. */

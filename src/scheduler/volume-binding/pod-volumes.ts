@@ -9,7 +9,7 @@ import type { Claim } from '../../storage/volumes/claim.ts';
 import { linkVolume, withAnnotations } from '../../storage/volumes/edits.ts';
 import { matchesNode } from '../../storage/volumes/topology.ts';
 import type { Volume } from '../../storage/volumes/volume.ts';
-import { type PodVolumesResult, nodeTermsOn, untranslatable } from './find-pod-volumes.ts';
+import { nodeTermsOn, type PodVolumesResult, untranslatable } from './find-pod-volumes.ts';
 import { migratablePluginOf } from './csi-migration.ts';
 import type { NodeLabelIndex } from './node-label-index.ts';
 import { isBound } from './pod-claims.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { boundTo, csiDriver, csiNode, inZone, node, reachedFrom, storageCapacity, SmallCluster, within, zone } from '../../../test/scheduler/small-cluster.ts';
+import { boundTo, csiDriver, csiNode, inZone, node, reachedFrom, SmallCluster, storageCapacity, within, zone } from '../../../test/scheduler/small-cluster.ts';
 import { available, pod, pv, pvc, reservedFor, storageClass, uidOf } from '../../../test/storage/objects.ts';
 import type { Pod } from '../../api/generated/types.ts';
 import { readClaim } from '../../storage/volumes/claim.ts';
@@ -248,7 +248,7 @@ describe('assumed volumes of a pod', () => {
     cluster.set(n1, storageClass('class', late), pvc('a', '1Gi'), pvc('b', '1Gi'), free('vol', '1Gi'));
     const first = cluster.cycle(pod('one', ['a']));
     const at = cluster.cache.node('n1');
-    if (at === undefined) throw new Error('there is a node');
+    if (at === undefined) throw new Error('the node does not exist');
     return { cluster, first, at };
   };
 
@@ -275,7 +275,7 @@ describe('assumed volumes of a pod', () => {
     cluster.set(n1, n2, storageClass('class', made), pvc('data', '1Gi'));
     const first = cluster.cycle(pod('one', ['data']));
     const at = cluster.cache.node('n2');
-    if (at === undefined) throw new Error('there is a node');
+    if (at === undefined) throw new Error('the node does not exist');
     first.reserve?.(at);
     expect(cluster.verdicts(pod('two', ['data']))).toEqual({ n1: noVolume, n2: '' });
     first.unreserve?.(at);

@@ -5,36 +5,36 @@ import { claimKey } from '../../storage/volumes/claim.ts';
 import { isFree, type Volume } from '../../storage/volumes/volume.ts';
 import {
   type ClusterEvent,
-  type RejectionDetail,
-  type PluginFailure,
-  pluginFailure,
-  type PreBindContext,
+  type ClusterSnapshot,
+  type CyclePlugin,
   type NodeInfo,
   type ObjectChange,
   type Plugin,
+  type PluginFailure,
+  pluginFailure,
   type PodInfo,
-  type RejectionReason,
+  type PreBindContext,
   type Rejection,
   rejection,
-  type ClusterSnapshot,
-  type CyclePlugin,
+  type RejectionDetail,
+  type RejectionReason,
 } from '../framework.ts';
 import { ObjectWaiters } from './object-waiters.ts';
 import {
-  type PodVolumeClaims,
-  podVolumeClaims,
   type ConflictReason,
   findPodVolumes,
   fitsSingleClaim,
   likelyNodes,
+  type PodVolumeClaims,
+  podVolumeClaims,
   type VolumesSnapshot,
 } from './find-pod-volumes.ts';
 import { NodeLabelIndex } from './node-label-index.ts';
 import { migratedPluginsOf } from './csi-migration.ts';
 import { volumeTopologyOfTerms } from './volume-topology.ts';
-import { type PodVolumes, revertAssumedPodVolumes, assumePodVolumes } from './pod-volumes.ts';
+import { assumePodVolumes, type PodVolumes, revertAssumedPodVolumes } from './pod-volumes.ts';
 import { claimsOf } from './pod-claims.ts';
-import { type BoundClaim, confirmClaims, bindPodVolumes } from './bind-pod-volumes.ts';
+import { bindPodVolumes, type BoundClaim, confirmClaims } from './bind-pod-volumes.ts';
 import { largestVolume, StorageCapacityIndex } from './storage-capacity-index.ts';
 import { VolumeAssumeCache } from './assume-cache.ts';
 
