@@ -165,7 +165,7 @@ test('a node that is ready again and still tainted is left undone', async () => 
   await node('True', [{ key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' }]);
   expect(leftUndone(observer.facts)).toBeUndefined();
   await node('True', [outOfService]);
-  expect(leftUndone(observer.facts)).toBe('node n is ready, and still marked as one that is not');
+  expect(leftUndone(observer.facts)).toBe('node n is ready, and still has the taint of one that is not');
 });
 
 test('an attachment that no pod uses is left undone', async () => {

@@ -80,12 +80,12 @@ test('objects come from the section, from files, and from further documents', ()
 
 test.each([
   ['', 'x.yaml:1:1: the file is empty'],
-  ['a: [', 'x.yaml:1:5: this is no YAML: '],
+  ['a: [', 'x.yaml:1:5: invalid YAML: '],
   ['- 1', 'x.yaml:1:1: fields are expected here, not a list'],
   ['scirpt: []', 'x.yaml:1:1: scirpt: there is no such field; did you mean "script"?'],
   ['cluster:\n  zone: a', 'x.yaml:2:3: cluster.zone: there is no such field; did you mean "zones"?'],
   ['cluster:\n  nodes: many', 'x.yaml:2:10: cluster.nodes: a whole number from 0 to 500 is expected here, not "many"'],
-  ['cluster:\n  nodes: 2\n  nodesPerZone: 2', 'x.yaml:3:17: cluster.nodesPerZone: nodes says already how many there are'],
+  ['cluster:\n  nodes: 2\n  nodesPerZone: 2', 'x.yaml:3:17: cluster.nodesPerZone: nodes gives the number already'],
   ['cluster:\n  nodes: [{name: a}, {name: a}]', 'x.yaml:2:29: cluster.nodes[1].name: there are two nodes "a"'],
   ['cluster:\n  nodes: [{taints: [a=b:NoExcute]}]', 'x.yaml:2:21: cluster.nodes[0].taints[0]: "NoExcute" is no effect of a taint; did you mean "NoExecute"?'],
   ['cluster:\n  capacity: {cpu: lots}', 'x.yaml:2:3: cluster: "lots" is no amount of cpu'],
