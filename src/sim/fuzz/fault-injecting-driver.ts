@@ -77,7 +77,7 @@ export function faultInjectingDriver(driver: VolumeDriver, options: FaultInjecti
 }
 
 async function callThrough<T>(what: string, call: () => Promise<DriverAnswer<T>>, options: FaultInjectionOptions): Promise<DriverAnswer<T>> {
-  const { world, process, faults: faults } = options;
+  const { world, process, faults } = options;
   if (!process.alive) return await never();
   const verdict = options.verdict === undefined ? 'go' : await options.verdict(what);
   if (verdict === 'crash-before') options.onCrash?.(process);

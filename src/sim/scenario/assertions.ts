@@ -48,7 +48,7 @@ export class Assertions {
   /** An object changed, or a time has come. */
   check(at: number): void {
     for (const expectation of this.#undecided) {
-      const { when, statement: statement } = expectation;
+      const { when, statement } = expectation;
       switch (when.type) {
         case 'at':
         case 'end':
@@ -71,7 +71,7 @@ export class Assertions {
   /** Exactly at that time. */
   checkAt(ms: number): void {
     for (const expectation of this.#undecided) {
-      const { when, statement: statement } = expectation;
+      const { when, statement } = expectation;
       if (when.type === 'at' && when.ms === ms) this.#settle(expectation, statement, ms);
     }
     this.check(ms);
@@ -80,7 +80,7 @@ export class Assertions {
   end(ms: number): void {
     this.check(ms);
     for (const expectation of this.#undecided) {
-      const { when, statement: statement } = expectation;
+      const { when, statement } = expectation;
       if (when.type === 'always' || when.type === 'never') this.#decide(expectation, { held: true, at: ms, found: '' });
       else this.#settle(expectation, statement, ms);
     }

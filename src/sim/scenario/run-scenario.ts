@@ -160,7 +160,7 @@ class ScenarioRun {
     for (const moment of moments) {
       await this.#world.sleep(moment - this.#now());
       assertions.checkAt(moment);
-      for (const { atMs, step: step, text } of script) {
+      for (const { atMs, step, text } of script) {
         if (atMs !== moment) continue;
         narrator.flush();
         this.#timeline.add({ at: moment, type: 'happening', who: kubectlUser, about: '', what: text });

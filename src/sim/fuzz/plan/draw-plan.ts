@@ -17,7 +17,7 @@ export function drawPlan(seed: number): FuzzPlan {
   const episodes = settings.confluent ? [] : [...drawEpisodes(forEpisodes, options), ...drawLaterEpisode(forLaterEpisode, options)];
   const actions = [...drawActions(forActions, settings), ...episodes].sort((a, b) => a.at - b.at);
   const faults: readonly Fault[] = [...drawFaults(forFaults, settings), ...drawGlobalFaults(forGlobalFaults, settings)].sort((a, b) => a.at - b.at);
-  return { seed, settings, actions: actions, faults };
+  return { seed, settings, actions, faults };
 }
 
 function drawSettings(random: Prng): FuzzSettings {

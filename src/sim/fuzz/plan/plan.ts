@@ -30,7 +30,7 @@ export function componentNames({ leaders, nodes }: FuzzSettings): readonly strin
 }
 
 /** The highest replicas of each Deployment. */
-export function mostReplicas({ actions: actions }: FuzzPlan): ReadonlyMap<string, number> {
+export function mostReplicas({ actions }: FuzzPlan): ReadonlyMap<string, number> {
   const most = new Map<string, number>();
   for (const { action } of actions)
     if (action.do === 'create-deployment' || action.do === 'scale-deployment') most.set(action.name, Math.max(action.replicas, most.get(action.name) ?? 0));

@@ -62,7 +62,7 @@ const isManifest = (document: LocatedYaml): boolean => {
 const timeIn = (written: LocatedYaml): number => phrased(written, () => durationOf(written.text()));
 
 function usualEnd(script: readonly ScriptEntry[], expected: readonly Expectation[]): number {
-  const ends = script.map(({ atMs, step: step }) => atMs + ('forMs' in step ? (step.forMs ?? 0) : 0));
+  const ends = script.map(({ atMs, step }) => atMs + ('forMs' in step ? (step.forMs ?? 0) : 0));
   return Math.max(0, ...ends, ...expected.map(({ when }) => latest(when))) + afterwardsMs;
 }
 
