@@ -24,9 +24,9 @@ pods() { kubectl get pods -l app=stateful -o name; }
 lines() { kubectl exec "$1" -- cat /data/out.txt | wc -l; }
 phase() { kubectl get pvc ebs-claim -o 'jsonpath={.status.phase}'; }
 
-step 'A claim waits for the first who wants it'
+step 'A claim waits for its first consumer'
 kubectl apply -f storage.yaml
-eventually 'the claim says what it waits for' "kubectl describe pvc ebs-claim | grep 'waiting for first consumer to be created before binding'"
+eventually 'the event of the claim tells what it waits for' "kubectl describe pvc ebs-claim | grep 'waiting for first consumer to be created before binding'"
 
 step 'Three pods share it'
 kubectl apply -f workload.yaml
@@ -37,7 +37,7 @@ eventually 'each has written its line' "[ \$(lines $pod) = 3 ]"
 kubectl exec "$pod" -- cat /data/out.txt
 before=$(kubectl exec "$pod" -- cat /data/out.txt)
 
-step 'One is deleted: its successor finds what was written, and goes on'
+step 'One is deleted: its replacement finds the file, and goes on'
 kubectl delete "$pod"
 kubectl rollout status deployment/stateful --timeout=60s
 expect 'the number of pods' "$(pods | wc -l)" 3
@@ -46,7 +46,7 @@ successor=$(kubectl get pods -l app=stateful --sort-by=.metadata.creationTimesta
 eventually 'the successor has written its line' "[ \$(lines $successor) = 4 ]"
 expect 'what was there before' "$(kubectl exec "$successor" -- head -n 3 /data/out.txt)" "$before"
 
-step 'Nobody runs, and the data stays'
+step 'No pod runs, and the data stays'
 kubectl scale deployment stateful --replicas 0
 kubectl wait --for=delete pod -l app=stateful --timeout=60s
 kubectl scale deployment stateful --replicas 3
@@ -62,4 +62,4 @@ expect 'the file' "$(lines "$pod")" 7
 volume=$(kubectl get pvc ebs-claim -o 'jsonpath={.spec.volumeName}')
 kubectl delete deployment stateful
 kubectl wait --for=delete pvc/ebs-claim "pv/$volume" --timeout=60s
-echo 'ok: with the last pod the claim is gone, and with it its volume'
+echo 'ok: the claim is deleted with the last pod, and its volume with the claim'

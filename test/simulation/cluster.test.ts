@@ -1,4 +1,4 @@
-/** The simulated cluster itself: its parts die and come back, and what they had written is there. */
+/** The simulated cluster itself: its components crash and restart, and what they had written is kept. */
 import { expect, test } from 'vitest';
 import { persistentVolumeClaimKind } from '../../src/api/kinds/core/persistent-volume-claim.ts';
 import { storageClassKind } from '../../src/api/kinds/storage/storage-class.ts';
@@ -27,7 +27,7 @@ test.each(['memory', 'embedded'] as const)('a server that crashes has what it ac
   }
 });
 
-test('a request that was under way when the server died is answered as unreachable', () =>
+test('a request that is pending when the server crashes fails as unreachable', () =>
   simulate(1, async (world) => {
     const cluster = await SimulatedCluster.start(world, { store: 'embedded', controllers: false });
     const asked = cluster.client.create(storageClassKind, { metadata: { name: 'disks' }, provisioner: 'disks' });
@@ -36,13 +36,13 @@ test('a request that was under way when the server died is answered as unreachab
     expect(answer.ok ? 'done' : answer.reason).toBe('unreachable');
   }));
 
-test('a part that died does nothing more, and starts again with empty memory', () =>
+test('a component that crashed does nothing more, and restarts with empty memory', () =>
   simulate(3, async (world) => {
     const cluster = await SimulatedCluster.start(world, { controllers: false });
     const controllers = new SimulatedComponent({
       world,
       name: 'controllers',
-      run: (life) => void cluster.startControllers({ world: life.world, identity: `controllers-${life.number}`, through: life.through }),
+      run: ({ world: ownWorld, number, through }) => void cluster.startControllers({ world: ownWorld, identity: `controllers-${number}`, through }),
     });
     await cluster.create(storageClassKind, { metadata: { name: 'disks' }, provisioner: cluster.disks.capabilities.name });
     controllers.start();

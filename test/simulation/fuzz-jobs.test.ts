@@ -49,7 +49,7 @@ test('a process that dies is an error that names its seed, and none is left', as
   await expect(run(program('ends', 'process.exit(3)'), 1)).rejects.toThrow('the process that ran seed 11 ended (exit code 3)');
 });
 
-test('where no process can be started, that is said, and nobody waits for one', async () => {
+test('an error reports that no process can be started', async () => {
   const { execPath } = process;
   process.execPath = path.join(directory, 'missing');
   try {
@@ -59,7 +59,7 @@ test('where no process can be started, that is said, and nobody waits for one', 
   }
 });
 
-test('the command says in one line how it went', async () => {
+test('the command prints its result in one line', async () => {
   expect(await runMoor('sim', '--seeds', '1..3', '--jobs', '2')).toMatchObject({ code: 0, stdout: '3 seeds, 0 violations\n' });
   const { code, stderr } = await runMoor('fuzz', '--jobs', '0');
   expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('--jobs must be a whole number from 1 to 256, not "0"') as string });

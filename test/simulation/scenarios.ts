@@ -1,4 +1,4 @@
-/** Scenarios for `moor simulate`, played as the command plays them. */
+/** Runs scenarios as `moor simulate` does. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ClusterCopy } from '../../src/sim/scenario/cluster-copy.ts';
@@ -12,7 +12,7 @@ export const examples = path.join(root, 'examples/simulate');
 
 export interface Played extends ScenarioReport {
   readonly text: string;
-  /** What was not as expected, and what was. */
+  /** The expectations that failed, with what was found. */
   readonly surprises: readonly string[];
 }
 

@@ -6,7 +6,7 @@ const factor = Number(process.env['MOOR_SEEDS'] ?? 1);
 const [from, to] = [1 + 160 * factor, 320 * factor];
 
 test(
-  `nothing breaks in the worlds ${from} to ${to}`,
+  `no invariant breaks in the worlds ${from} to ${to}`,
   async () => {
     const failures: string[] = [];
     await runSeeds({ from, to, onFailure: (text) => failures.push(text) });

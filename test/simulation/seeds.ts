@@ -1,6 +1,6 @@
 /**
- * Every bug that random worlds found, with what it took. A seed names a world only together with the code that draws it, so what is kept is
- * the world itself, shrunk: `plan`. Each runs with the tests.
+ * Every bug that `moor fuzz` found, with its shrunk world. A seed names a world only together with the code that draws it, so the world itself
+ * is kept: `plan`. Each runs with the tests.
  */
 import type { TimedAction } from '../../src/sim/fuzz/plan/user-actions.ts';
 import type { FuzzPlan } from '../../src/sim/fuzz/plan/plan.ts';
@@ -18,7 +18,7 @@ export const foundBugs: readonly FoundBug[] = [
   {
     seed: 143,
     bug: 'the reclaimer asked the backend to delete a disk that was still attached to a node',
-    fix: 'it waits until no VolumeAttachment names the volume, as external provisioners do',
+    fix: 'the reclaimer waits until no VolumeAttachment names the volume, as external provisioners do',
     plan: {
       seed: 143,
       settings: { ...settings, nodes: 3 },
@@ -32,8 +32,8 @@ export const foundBugs: readonly FoundBug[] = [
   },
   {
     seed: 506,
-    bug: 'a disk was forgotten: one attempt to make it had an unknown end, the next certainly made nothing, and the claim was deleted',
-    fix: 'after an attempt whose end nobody knows, no later failure is taken for certain: it is tried until it is made, and then deleted',
+    bug: 'a disk was forgotten: one attempt to create it had an unknown end, the next certainly created nothing, and the claim was deleted',
+    fix: 'after an attempt with an unknown end, no later failure is final: the provisioner retries until the disk exists, and then deletes it',
     plan: {
       seed: 1,
       settings,
@@ -50,7 +50,7 @@ export const foundBugs: readonly FoundBug[] = [
   },
   {
     seed: 155,
-    bug: 'a pod was Pending for ever: its claim was to be made for a node that was gone before anybody looked at the claim',
+    bug: 'a pod was Pending for ever: the selected node of its claim was deleted before the provisioner processed the claim',
     fix: 'the provisioner gives the choice of the node back to the scheduler, as external provisioners do',
     plan: {
       seed: 155,
@@ -70,8 +70,8 @@ export const foundBugs: readonly FoundBug[] = [
   },
   {
     seed: 8,
-    bug: 'on hollow nodes no scrub ever succeeded: the scrubber ran until its deadline, three times, and the volume was Failed',
-    fix: 'a hollow pod that is never restarted and has a deadline does what it has to do in a second',
+    bug: 'on hollow nodes no recycling ever succeeded: the recycler pod ran until its deadline, three times, and the volume was Failed',
+    fix: 'a hollow pod that is never restarted and has a deadline ends after a second',
     plan: {
       seed: 8,
       settings,
@@ -85,8 +85,8 @@ export const foundBugs: readonly FoundBug[] = [
   },
   {
     seed: 30,
-    bug: 'more disks were attached to a new node than it takes: pods came before its CSINode said how many that are',
-    fix: 'a node registers with the taint not-ready, which an API server of Kubernetes would add, and so gets no pods before it is ready',
+    bug: 'more disks were attached to a new node than its limit: pods were scheduled before its CSINode had the limit',
+    fix: 'a node registers with the taint not-ready, which an API server of Kubernetes would add, so no pods are scheduled before it is ready',
     plan: {
       seed: 30,
       settings: { ...settings, volumeLimit: 2 },
@@ -103,8 +103,8 @@ export const foundBugs: readonly FoundBug[] = [
   },
   {
     seed: 193,
-    bug: 'a disk was forgotten: one attempt to make it had an unknown end, the next certainly made nothing, and the scheduler was to choose another node',
-    fix: 'an intent that is Failing and does not say that it is certain stays uncertain: what is false is not written, so nothing may depend on reading it',
+    bug: 'a disk was forgotten: one attempt to create it had an unknown end, the next certainly created nothing, and the scheduler had to choose another node',
+    fix: 'an intent that is Failing without `final` stays uncertain: a false value is not stored, so no decision may depend on reading it',
     plan: {
       seed: 1,
       settings,
@@ -121,8 +121,8 @@ export const foundBugs: readonly FoundBug[] = [
   },
   {
     seed: 642,
-    bug: 'none: a set with whenScaled Delete left a claim behind, since its pod had been driven out when it was scaled down; without faults the pod was back in time',
-    fix: 'such claims are not compared: Kubernetes (v1.36.4) leaves them behind as well, by the moment; but whatever has lost its owner has to go',
+    bug: 'none: a StatefulSet with whenScaled Delete left a claim behind, since its pod had been evicted when it was scaled down; without faults the pod was back in time',
+    fix: 'such claims are not compared: Kubernetes (v1.36.4) may leave them behind as well; but a claim whose owner is gone has to be deleted',
     plan: {
       seed: 642,
       settings: { ...settings, confluent: true },
@@ -140,8 +140,8 @@ export const foundBugs: readonly FoundBug[] = [
   },
   {
     seed: 312,
-    bug: 'none: every node was cordoned, so a scrubber had no place to run, and its intent stayed',
-    fix: 'such a scrubber is waited for as long as every node is cordoned, and no longer',
+    bug: 'none: every node was cordoned, so a recycler pod could not run, and its intent stayed',
+    fix: 'such a recycler pod may wait as long as every node is cordoned, and no longer',
     plan: {
       seed: 312,
       settings,
@@ -157,7 +157,7 @@ export const foundBugs: readonly FoundBug[] = [
   },
   {
     seed: 680,
-    bug: 'none: a class was deleted while pods had places for claims that it was to serve, so the scheduler could not count their disks',
+    bug: 'none: a StorageClass was deleted while pods were scheduled for its claims without volumes, so the scheduler could not count their disks',
     fix: 'such claims are not counted against the limit, and only such: Kubernetes (v1.36.4) does not count them either',
     plan: {
       seed: 680,
@@ -178,8 +178,8 @@ export const foundBugs: readonly FoundBug[] = [
   },
   {
     seed: 10_801,
-    bug: 'somebody deleted a volume while its policy was Retain, and made it Delete before it went: whether its disk was deleted depended on who was faster',
-    fix: 'its disk stays, as with external provisioners: without their finalizer, which cannot come back, they do not begin; and this is not called an orphan',
+    bug: 'a volume was deleted while its policy was Retain, which became Delete before the volume was gone: whether its disk was deleted depended on a race',
+    fix: 'its disk stays, as with external provisioners: without their finalizer, which cannot be added again, they do not delete; and this is no orphan',
     plan: {
       seed: 10_801,
       settings,
@@ -196,8 +196,8 @@ export const foundBugs: readonly FoundBug[] = [
   },
   {
     seed: 10_980,
-    bug: 'none: while a disk was made for a claim, somebody gave the claim a volume by hand; the disk that nobody needed was deleted, and the claim still lives',
-    fix: 'a claim that has another volume does not have this one',
+    bug: 'none: while a disk was created for a claim, a user set the volumeName of the claim; the surplus disk was deleted, and the claim still exists',
+    fix: 'a claim that is bound to another volume does not own this one',
     plan: {
       seed: 10_980,
       settings,
@@ -211,7 +211,7 @@ export const foundBugs: readonly FoundBug[] = [
   },
   {
     seed: 2_475,
-    bug: 'none: an attach of which nobody knew the end was confirmed in the instant in which the next node asked for the disk',
+    bug: 'none: an attach with an unknown end was confirmed in the instant in which the disk was to be attached to the next node',
     fix: 'the backend refuses the second one, also if the first was confirmed while the second was under way',
     plan: {
       seed: 2_475,
@@ -248,8 +248,8 @@ export const foundBugs: readonly FoundBug[] = [
   },
   {
     seed: 2_623,
-    bug: 'none: a driver was asked to delete a disk, slowly, and somebody changed the policy to Retain before it was done',
-    fix: 'what was asked for while nothing spoke against it is not held against anybody',
+    bug: 'none: a slow driver call was about to delete a disk, and the policy became Retain before it was done',
+    fix: 'a call counts by the policy at the time when it was made',
     plan: {
       seed: 2_623,
       settings,
@@ -264,8 +264,8 @@ export const foundBugs: readonly FoundBug[] = [
   },
   {
     seed: 4_140,
-    bug: 'a claim was Pending for ever: its volume was bound on its own side, and somebody deleted it before the claim took it',
-    fix: 'the claim takes it all the same: the volume waits for the claim, as every bound one does',
+    bug: 'a claim was Pending for ever: only its volume was bound, and was deleted before the claim was',
+    fix: 'the claim is bound all the same: the volume is protected, as every bound one is',
     plan: {
       seed: 4_140,
       settings: { ...settings, bindsTogether: false },
@@ -279,8 +279,8 @@ export const foundBugs: readonly FoundBug[] = [
   },
   {
     seed: 5_046,
-    bug: 'an intent stayed for ever: a leader whose clock was ahead by three quarters of an hour noted when to try again, and the next leader waited for that',
-    fix: 'nobody waits for longer than the last attempt was to be followed by the next',
+    bug: 'an intent stayed for ever: a leader whose clock was ahead by three quarters of an hour recorded when to retry, and the next leader waited for that',
+    fix: 'a leader waits no longer than the backoff of the last attempt',
     plan: {
       seed: 5_046,
       settings: { ...settings, leaders: 2, confluent: true },
@@ -297,8 +297,8 @@ export const foundBugs: readonly FoundBug[] = [
   },
   {
     seed: 6_064,
-    bug: 'a pod never ran: the scheduler sent it to a node for a bound claim, which had been deleted and made anew before it heard of that',
-    fix: 'it asks the server whether bound claims are still the same before it binds a pod',
+    bug: 'a pod never ran: the scheduler chose a node for a bound claim, which had been deleted and created again before its cache had that',
+    fix: 'the scheduler reads bound claims from the server before it binds a pod',
     plan: {
       seed: 6_064,
       settings: { ...settings, store: 'embedded', confluent: true },
@@ -318,8 +318,8 @@ export const foundBugs: readonly FoundBug[] = [
   },
   {
     seed: 7_847,
-    bug: 'none: all nodes were down, and one drove out its pods, because news of others came late',
-    fix: 'whoever is cut off from news may act on old ones',
+    bug: 'none: all nodes were down, and one evicted its pods, because the cache was stale',
+    fix: 'a controller whose watches are disturbed may act on its stale cache',
     plan: {
       seed: 7_847,
       settings: { ...settings, bindsTogether: false },
@@ -335,8 +335,8 @@ export const foundBugs: readonly FoundBug[] = [
   },
   {
     seed: 9_685,
-    bug: 'a claim was Pending for ever: the volume that was made for it was deleted by somebody before anybody bound the two',
-    fix: 'a volume that was made for a claim is protected until that has taken it, and the claim takes it, deleted or not',
+    bug: 'a claim was Pending for ever: the volume that was provisioned for it was deleted before the binder bound the two',
+    fix: 'a volume that was provisioned for a claim is protected until the claim is bound to it, terminating or not',
     plan: {
       seed: 9_685,
       settings: { ...settings, volumeLimit: 2, store: 'embedded', bindsTogether: false, leaders: 2 },
@@ -353,8 +353,8 @@ export const foundBugs: readonly FoundBug[] = [
   },
   {
     seed: 9_978,
-    bug: 'none: an attachment that nobody needed waited for a word of its node, which comes every five minutes; all was quiet meanwhile',
-    fix: 'an attachment that nobody needs is something left undone',
+    bug: 'none: an attachment that no pod used waited for a status of its node, which comes every five minutes; all was quiet meanwhile',
+    fix: 'an attachment that no pod uses is left undone',
     plan: {
       seed: 9_978,
       settings: { ...settings, volumeLimit: 2, store: 'embedded', bindsTogether: false, leaders: 2 },
@@ -372,8 +372,8 @@ export const foundBugs: readonly FoundBug[] = [
   },
   {
     seed: 11_118,
-    bug: 'a claim was not told of a free volume: it had been offered another one, which somebody else took',
-    fix: 'a claim that an offer is taken back from is looked at again',
+    bug: 'a claim was not bound to an Available volume: it had been offered another one, which was bound to another claim',
+    fix: 'a claim whose offer is taken back is processed again',
     plan: {
       seed: 11_118,
       settings: { ...settings, nodes: 3, leaders: 2 },

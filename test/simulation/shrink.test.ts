@@ -1,4 +1,4 @@
-/** A failure is told with as little as it takes. */
+/** A failure is shrunk to the actions and faults that it needs. */
 import { expect, test } from 'vitest';
 import { drawPlan } from '../../src/sim/fuzz/plan/draw-plan.ts';
 import type { FuzzPlan } from '../../src/sim/fuzz/plan/plan.ts';
@@ -9,7 +9,7 @@ const breaking: RunOutcome = { violation: { invariant: 'x', what: '' }, timeline
 const fine: RunOutcome = { violation: undefined, timeline: [], steps: 0 };
 const otherwise: RunOutcome = { violation: { invariant: 'y', what: '' }, timeline: [], steps: 0 };
 
-/** As if a world broke exactly if it has these two happenings and any fault of that kind. */
+/** As if a world broke exactly if it has these two actions. */
 const needs = (plan: FuzzPlan, first: number, last: number) => {
   const [a, b] = [plan.actions[first], plan.actions[last]];
   return (smaller: FuzzPlan): Promise<RunOutcome> =>
@@ -26,7 +26,7 @@ test('what does not matter is left out', async () => {
   }
 });
 
-test('a fault that matters stays, alone of its kind if it can', async () => {
+test('a fault that matters stays, the only one of its kind if possible', async () => {
   const plan = drawPlan(20);
   const kind = plan.faults[0]?.kind;
   const { plan: smallest } = await shrink({ plan, outcome: breaking }, (smaller) =>
@@ -36,7 +36,7 @@ test('a fault that matters stays, alone of its kind if it can', async () => {
   expect(smallest.actions).toEqual([]);
 });
 
-test('a world that breaks without faults, once something is left out, is no smaller version of one that needs them', async () => {
+test('a smaller world that breaks without faults does not replace one that needs them', async () => {
   const plan = drawPlan(20);
   const [needed] = plan.actions;
   const run = ({ actions: happenings, faults }: FuzzPlan): Promise<RunOutcome> =>
@@ -46,7 +46,7 @@ test('a world that breaks without faults, once something is left out, is no smal
   expect(smallest.faults).toHaveLength(1);
 });
 
-test('another thing that breaks is another failure', async () => {
+test('a violation of another invariant is another failure', async () => {
   const plan = drawPlan(5);
   const found = { plan, outcome: breaking };
   expect(await shrink(found, () => Promise.resolve(otherwise))).toBe(found);

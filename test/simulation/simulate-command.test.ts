@@ -1,4 +1,4 @@
-/** `moor simulate` as people run it; and on a copy of a cluster that lives, read by somebody who may do nothing else. */
+/** `moor simulate` as a command; and on a copy of a running cluster, for a user who may only list. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -24,7 +24,7 @@ describe('moor simulate FILE', () => {
     expect(stdout).toMatch(/✓ by 5m10s pvc\/data is Bound to pv\/archive\n\n4 of 4 as expected \(seed 1\)\n$/);
   });
 
-  test('1 if something was not as expected; -o json is the same as data', async () => {
+  test('1 if an expectation failed; -o json prints the same as data', async () => {
     const wrong = file('wrong.yaml', 'cluster: {nodes: 1}\nexpect: [at 1s there are 7 nodes]\nfor: 2s');
     const { code, stdout } = await runMoor('simulate', wrong, '-o', 'json', '--seed', '9');
     expect(code).toBe(1);
@@ -33,7 +33,7 @@ describe('moor simulate FILE', () => {
     expect(report.end.nodes).toMatchObject([{ kind: 'Node', metadata: { name: 'node-1' } }]);
   });
 
-  test('2 if it makes no sense, with the place', async () => {
+  test('2 if the file is invalid, with the position', async () => {
     const bad = file('bad.yaml', 'script:\n  - at 1m node-1 dyes\n');
     expect(await runMoor('simulate', bad)).toEqual({
       code: 2,
@@ -105,7 +105,7 @@ describe('moor simulate --from-cluster', () => {
 
   const simulate = (...args: string[]) => runMoor('simulate', ...args, '--from-cluster', '--kubeconfig', moor.kubeconfig, '--context', 'reading');
 
-  test('asks what would happen if a zone went dark, of somebody who may only list', async () => {
+  test('simulates the loss of a zone, for a user who may only list', async () => {
     const before = await moor.kubectl('get', 'nodes,pods,pvc,pv,volumeattachments', '-o', 'name');
     const scenario = file(
       'zone-lost.yaml',
@@ -127,17 +127,17 @@ for: 13m`,
     expect(code).toBe(0);
     expect(stderr).toContain('moor simulate: the copy is without deployments.apps: ');
     expect(stderr).not.toContain('secrets');
-    // Pods that ran go on as they were: only the one in the dark was made anew.
+    // Running pods go on as they were: only the one in the failed zone is created again.
     expect(stdout.match(/pod\/web-[012] created/g)).toHaveLength(1);
     const uid = (await moor.kubectl('get', 'pvc', 'data-web-0', '-o', 'jsonpath={.metadata.uid}')).stdout;
     expect(stdout).toContain(`pvc-${uid}`);
     expect(await moor.kubectl('get', 'nodes,pods,pvc,pv,volumeattachments', '-o', 'name')).toEqual(before);
   });
 
-  test('what it has to know and may not see ends it', async () => {
-    await moor.kubectl('config', 'set-context', 'nobody', '--cluster=mooring');
+  test('a required kind that may not be listed is an error', async () => {
+    await moor.kubectl('config', 'set-context', 'anonymous', '--cluster=mooring');
     const empty = file('empty.yaml', 'for: 1s');
-    const { code, stderr } = await runMoor('simulate', empty, '--from-cluster', '--kubeconfig', moor.kubeconfig, '--context', 'nobody');
+    const { code, stderr } = await runMoor('simulate', empty, '--from-cluster', '--kubeconfig', moor.kubeconfig, '--context', 'anonymous');
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/^moor simulate: /) as string });
   });
 

@@ -1,4 +1,4 @@
-/** The incidents of examples/simulate: their expectations hold whatever the order of events, and their timelines tell the story. */
+/** The incidents of examples/simulate: their expectations hold in every order of events, and their timelines show what happens. */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -8,16 +8,16 @@ const files = readdirSync(examples).filter((name) => name.endsWith('.yaml'));
 const text = (file: string) => readFileSync(path.join(examples, file), 'utf8');
 
 /** In this order, among other lines. */
-const stories: Readonly<Record<string, readonly RegExp[]>> = {
+const timelines: Readonly<Record<string, readonly RegExp[]>> = {
   'multi-attach.yaml': [
     /^attacher pv\/\S+ is attached to node-1$/,
     /^▶ node-1 dies$/,
     /^node node\/node-1 is NotReady$/,
     /^taint-eviction pod\/db-\S+ is Terminating, grace 30s$/,
     /^replicaset pod\/db-\S+ created, uses pvc\/data$/,
-    /^scheduler pod\/db-\S+ gets node-2$/,
+    /^scheduler pod\/db-\S+ is assigned to node-2$/,
     /^attachdetach pod\/db-\S+ FailedAttachVolume: Waiting for detach for volume "pvc-\S+" Volume is already used by pod\(s\) db-\S+$/,
-    /^waits pod\/db-\S+ pv\/\S+ is needed on node\/node-2, but is attached to node\/node-1/,
+    /^waits pod\/db-\S+ pv\/\S+ has to be attached to node\/node-2, but is attached to node\/node-1/,
     /^▶ taint node-1 node\.kubernetes\.io\/out-of-service=nodeshutdown:NoExecute$/,
     /^pod-garbage-collector pod\/db-\S+ is gone$/,
     /^attacher pv\/\S+ is detached from node-1$/,
@@ -28,18 +28,18 @@ const stories: Readonly<Record<string, readonly RegExp[]>> = {
     /^disks\.example\.com CreateVolume pvc-\S+ in zone-a$/,
     /^pv-controller pvc\/early is Bound to pv\/pvc-\S+$/,
     /^scheduler pod\/stranded FailedScheduling: 0\/2 nodes are available: 1 Insufficient cpu, 1 node\(s\) didn't match PersistentVolume's node affinity\./,
-    /^stuck pod\/stranded pv\/pvc-\S+ can be reached only from zone zone-a, where no node can run the pod\./,
-    /^scheduler pvc\/late is to have a volume for large$/,
+    /^stuck pod\/stranded The node affinity of pv\/pvc-\S+ requires zone zone-a, where no node can run the pod\./,
+    /^scheduler pvc\/late has selected-node large$/,
     /^disks\.example\.com CreateVolume pvc-\S+ in zone-b$/,
     /^large pod\/fine is Running and ready$/,
   ],
   'stuck-terminating.yaml': [
     /^you pvc\/patient is Terminating, held by kubernetes\.io\/pvc-protection$/,
-    /^stuck pvc\/patient It was told to go, but 1 pod still uses it: pod\/uses-patient \(Running\)\./,
+    /^stuck pvc\/patient The claim is marked for deletion, but 1 pod still uses it: pod\/uses-patient \(Running\)\./,
     /^▶ remove finalizers of pvc\/hasty$/,
     /^you pvc\/hasty is gone$/,
     /^pv-controller pv\/pvc-\S+ is Released$/,
-    /^waits pv\/pvc-\S+ Its claim default\/hasty was deleted\. Its policy is Delete/,
+    /^waits pv\/pvc-\S+ Claim default\/hasty of the volume was deleted\. Its reclaim policy is Delete/,
     /^▶ delete pod\/uses-patient$/,
     /^pvc-protection pvc\/patient is gone$/,
     /^▶ delete pod\/uses-hasty$/,
@@ -49,13 +49,13 @@ const stories: Readonly<Record<string, readonly RegExp[]>> = {
     /^pv-controller pvc\/data is Bound to pv\/archive$/,
     /^pvc-protection pvc\/data is gone$/,
     /^pv-controller pv\/archive is Released$/,
-    /^stuck pv\/archive Its claim default\/data was deleted\. Its policy is Retain/,
+    /^stuck pv\/archive Claim default\/data of the volume was deleted\. Its reclaim policy is Retain/,
     /^stuck pvc\/data No volume fits\..*Nearest: pv\/archive: is Released/,
     /^▶ clear claimRef of pv\/archive$/,
     /^pv-controller pvc\/data is Bound to pv\/archive$/,
   ],
   'provisioner-crash.yaml': [
-    /^pv-controller volumeintent\/pvc-\S+ written down before it is done: create the disk$/,
+    /^pv-controller volumeintent\/pvc-\S+ records the intent to create the disk$/,
     /^disks\.example\.com CreateVolume pvc-\S+ in zone-a$/,
     /^▶ the controllers crash$/,
     /^▶ the controllers are back$/,
@@ -66,14 +66,14 @@ const stories: Readonly<Record<string, readonly RegExp[]>> = {
 };
 
 describe.each(files)('%s', (file) => {
-  test('tells its story, and everything is as expected', async () => {
+  test('has this timeline, and everything is as expected', async () => {
     const played = await play(text(file));
     expect(played.surprises).toEqual([]);
-    const told = lines(played);
+    const timeline = lines(played);
     let from = 0;
-    for (const line of stories[file] ?? [/a story that this test knows/]) {
-      const at = told.findIndex((each, i) => i >= from && line.test(each));
-      expect(at, `${String(line)} comes after line ${from} of\n${told.map((each, i) => `${i} ${each}`).join('\n')}`).toBeGreaterThanOrEqual(from);
+    for (const line of timelines[file] ?? [/a timeline that this test knows/]) {
+      const at = timeline.findIndex((each, i) => i >= from && line.test(each));
+      expect(at, `${String(line)} comes after line ${from} of\n${timeline.map((each, i) => `${i} ${each}`).join('\n')}`).toBeGreaterThanOrEqual(from);
       from = at + 1;
     }
   });

@@ -1,4 +1,4 @@
-/** What may happen in a scenario of `moor simulate` does happen, and what is expected is judged. */
+/** The steps of a scenario are performed, and its expectations are checked. */
 import { expect, test } from 'vitest';
 import { ScenarioFileError } from '../../src/sim/scenario/language/located-yaml.ts';
 import { reportAsJson } from '../../src/sim/scenario/render-report.ts';
@@ -18,7 +18,7 @@ test('same file and seed: same output, byte for byte; another seed: another orde
   expect(other.text).not.toBe(once.text);
 });
 
-test('what is not as expected is told, with what was the case', async () => {
+test('a failed expectation is reported, with what was found', async () => {
   const { text, surprises } = await play(`
 cluster: { nodes: 1, ${fast()} }
 objects: [${claim('data')}]
@@ -65,7 +65,7 @@ expect:
   - by 6m pvc/c is Bound`);
   expect(played.surprises).toEqual([]);
   expect(played.timeline.find(({ type }) => type === 'failure')).toMatchObject({ who: 'disks.example.com', times: 2 });
-  expect(lines(played)).toContain('▶ disks.example.com is as fast as ever');
+  expect(lines(played)).toContain('▶ disks.example.com is as fast as before');
 });
 
 test('a zone goes dark with its nodes and its disks, and comes back', async () => {
@@ -116,11 +116,13 @@ expect:
   - at the end node/node-3 field .metadata.labels[topology.kubernetes.io/zone] is zone-new
   - at the end deployment/web has 3 ready`);
   expect(played.surprises).toEqual([]);
-  expect(lines(played)).toEqual(expect.arrayContaining(['node-2 node/node-2 joins', 'you node/node-1 is cordoned', 'you node/node-1 is uncordoned']));
-  expect(lines(played)).toContain('you refused: there is, or was, a node node-2: choose another name');
+  expect(lines(played)).toEqual(
+    expect.arrayContaining(['node-2 node/node-2 joins the cluster', 'you node/node-1 is cordoned', 'you node/node-1 is uncordoned']),
+  );
+  expect(lines(played)).toContain('you refused: a node node-2 exists or existed: choose another name');
 });
 
-test('claims grow, what is refused is told, and the rest goes on', async () => {
+test('claims are expanded, refusals are reported, and the simulation goes on', async () => {
   const played = await play(`
 cluster: { nodes: 1, ${fast(', expand: true')} }
 objects: [${claim('data')}, ${pod('x', 'data')}]
@@ -138,7 +140,7 @@ expect:
   expect(refusals).toEqual([expect.stringContaining('field can not be less than'), 'you refused: pods "missing" not found']);
 });
 
-test('the server crashes: nobody is answered, and everything goes on when it is back', async () => {
+test('the server crashes: requests fail, and everything goes on when it is back', async () => {
   const played = await play(`
 cluster: { nodes: 1, ${fast()} }
 script:
@@ -165,7 +167,7 @@ expect:
   expect(surprises).toEqual([]);
 });
 
-test('a node takes no more volumes than it can have', async () => {
+test('a node has no more volumes than its attach limit', async () => {
   const { surprises } = await play(`
 cluster: { zones: [zone-a], nodes: 1, attachLimit: 1, ${fast()} }
 objects: [${claim('a')}, ${claim('b')}, ${pod('x', 'a')}]
@@ -179,7 +181,7 @@ expect:
   expect(surprises).toEqual([]);
 });
 
-test('what the server refuses of the objects is told where the file has it', async () => {
+test('a refusal of the server names the position in the file', async () => {
   const text = `objects:
   - apiVersion: v1
     kind: PersistentVolumeClaim
@@ -203,11 +205,11 @@ test.each([
   ['script: [at 1m zone-x goes dark]', 'there is no zone "zone-x"; did you mean "zone-a"?'],
   ['script: [at 1m disk.example.com recovers]', 'there is no driver "disk.example.com"; did you mean "disks.example.com"?'],
   ['expect: [at 1m pod/a is Running on elsewhere]', 'expect[0]: there is no node "elsewhere"; there are node-1, node-2, node-3'],
-])('%s: names that nobody has are refused', async (text, message) => {
+])('%s: unknown names are refused', async (text, message) => {
   await expect(play(text)).rejects.toThrow(message);
 });
 
-test('names in terminals steer nothing', async () => {
+test('names send no control characters to the terminal', async () => {
   const { text } = await play(`cluster: { nodes: 1 }\nscript: ["at 1s delete pod/\\e[31mred"]`);
   expect(text).not.toContain('\u001b');
 });

@@ -4,7 +4,7 @@ import { anonymous, nodeOf } from '../../apiserver/user.ts';
 
 const publicPaths: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version', '/version/']);
 
-/** For tests that are not about roles: whoever has proven who they are may do everything, all others may ask for health and version. */
+/** For tests that are not about roles: an authenticated user may do everything, an anonymous one may read health and version. */
 export const allowAuthenticated: Authorizer = {
   authorize: (user, attributes) => {
     const open = attributes.type === 'path' && attributes.verb === 'get' && publicPaths.has(attributes.path);
@@ -14,7 +14,7 @@ export const allowAuthenticated: Authorizer = {
 
 const accounts = new Set(controllerNames.map(controllerAccount));
 
-/** The same, but controllers and nodes may do nothing beyond their own roles; and nodes get what every cluster binds to their group. */
+/** The same, but controllers and nodes have only their own roles; and nodes have what every cluster binds to their group. */
 export const allowOthers: Authorizer = {
   authorize: (user, attributes) => {
     const isBound = accounts.has(user.name) || nodeOf(user) !== undefined;

@@ -1,4 +1,4 @@
-/** The whole control plane in simulated time: the real registry, every controller under its own name, and a driver without a disk. */
+/** The whole control plane on virtual time: the real API server, every controller with its own identity, and a driver without a disk. */
 import { createHash } from 'node:crypto';
 import type { PersistentVolume, Pod } from '../../api/generated/types.ts';
 import type { Kind } from '../../api/kind.ts';
@@ -43,9 +43,9 @@ export const ok = <T>(result: Result<T>): T => {
   return result.value;
 };
 
-/** Directories that exist in name only. */
+/** Directories that can run out of space. */
 class Directories extends SimulatedDirectories {
-  /** Every attempt to make one fails, as long as this is set. */
+  /** While set, every attempt to create a directory fails. */
   full = false;
 
   override async make(path: string): Promise<void> {
@@ -57,15 +57,15 @@ class Directories extends SimulatedDirectories {
 export interface SimulatedClusterOptions {
   readonly bindsTogether?: boolean;
   readonly authorizer?: Authorizer;
-  /** False: whoever wants controllers starts them. */
+  /** False: the test starts the controllers itself. */
   readonly controllers?: boolean;
-  /** memory unless said. */
+  /** Default: memory. */
   readonly store?: SimulatedServerOptions['store'];
   /** Faults of the store's disk. */
   readonly disk?: SimulatedServerOptions['disk'];
   readonly disks?: SimulatedDiskDriver;
   readonly onRequest?: SimulatedServerOptions['onRequest'];
-  /** How leaders are elected; as in production unless said. */
+  /** Leader election; default: as in production. */
   readonly timing?: LeaderElectionTiming;
 }
 
@@ -73,23 +73,23 @@ export interface ControllerProcess {
   readonly world: World;
   readonly identity: string;
   readonly takeOver?: boolean;
-  /** What lies between it and the server. */
+  /** Wraps the connection to the server. */
   readonly through?: (server: Transport) => Transport;
-  /** What lies between it and a backend. */
+  /** Wraps a driver. */
   readonly throughTo?: (driver: VolumeDriver) => VolumeDriver;
 }
 
 export interface NodeProcess {
   readonly hosts: ReadonlyMap<string, Host>;
   readonly world?: World;
-  /** What lies between it and the server. */
+  /** Wraps the connection to the server. */
   readonly through?: (server: Transport) => Transport;
   readonly onAction?: LoopOptions['onAction'];
 }
 
 const machine = { architecture: 'amd64', kernelVersion: '', osImage: '', containerRuntimeVersion: 'hollow://test', kubeletVersion: 'v1.36.4' };
 
-/** What people, kubelets and CSI sidecars do in it. Everything fails the test if the server refuses it. */
+/** A cluster for tests. Its helpers throw if the server refuses a request. */
 export class SimulatedCluster {
   readonly server: SimulatedServer;
   readonly client: Client;
@@ -136,7 +136,7 @@ export class SimulatedCluster {
     this.#timing = options.timing ?? defaultTiming;
   }
 
-  /** A process with all controllers, which lead or stand by. */
+  /** Starts a process with all controllers, which lead or stand by. */
   startControllers({ world, identity, takeOver = false, through = (server) => server, throughTo = (driver) => driver }: ControllerProcess): RunningControllers {
     return startControllers({
       connect: (name) => through(this.#connect(name)),
@@ -149,12 +149,12 @@ export class SimulatedCluster {
     });
   }
 
-  /** node-1, node-2 …: machines which know the cluster's disks. */
+  /** Hosts node-1, node-2 …, with the cluster's disk driver. */
   hosts(options: NodeOptions): ReadonlyMap<string, Host> {
     return hollowHosts(nodeSettings({ csiDrivers: [this.disks.capabilities.name], ...options }), machine, sha256);
   }
 
-  /** A process with the agents of hollow nodes. */
+  /** Starts a process with the agents of hollow nodes. */
   startNodes({ hosts, world = this.#world, through = (server) => server, onAction }: NodeProcess): HollowNodes {
     const [reader, teller] = [through(this.#connect('moor-informers')), through(this.#connect('hollow-nodes'))];
     const as = (node: string) => through(this.#connectNode(node));
@@ -169,7 +169,7 @@ export class SimulatedCluster {
     });
   }
 
-  /** A process with the scheduler, which leads or stands by. */
+  /** Starts a process with the scheduler, which leads or stands by. */
   startScheduler({
     world = this.#world,
     identity,
@@ -180,7 +180,7 @@ export class SimulatedCluster {
     return startScheduler({ connect, world, bindsTogether: this.#bindsTogether, election: { identity, takeOver, timing: this.#timing } });
   }
 
-  /** Long enough for whatever follows from what was done, short enough for nothing to be given up. */
+  /** By default long enough for the controllers to settle, and shorter than any timeout. */
   wait(ms = 3_000): Promise<void> {
     return this.#world.sleep(ms);
   }
@@ -235,7 +235,7 @@ export class SimulatedCluster {
   }
 }
 
-/** One run of the server: whatever it serves, it reads from the store. */
+/** One run of the API server on the store. */
 async function serve({ world, store }: { readonly world: World; readonly store: Store }, authorizer: Authorizer): Promise<ServedApi> {
   const api = createApi({ store, kinds: allKinds, world, extensions: { authorizer }, access: { authorizer, rbac: new RbacAuthorizer() } });
   await bootstrap(systemClient(api, 'apiserver'), 6443);

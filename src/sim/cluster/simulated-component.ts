@@ -7,25 +7,25 @@ import { SimulatedProcess } from '../world/process.ts';
 export interface SimulatedComponentOptions {
   readonly world: World;
   readonly name: string;
-  /** What lies between it and the server; absent: nothing. */
+  /** The network between it and the server; absent: a direct connection. */
   readonly network?: SimulatedNetwork;
   readonly clock?: ClockSkew;
-  /** What the program does when it starts, with empty memory. */
+  /** Starts the program, with empty memory. */
   readonly run: (run: ComponentRun) => void;
 }
 
 /** One run of the program. */
 export interface ComponentRun {
   readonly process: SimulatedProcess;
-  /** As the program sees it: by its own clock. */
+  /** With the component's own clock. */
   readonly world: World;
-  /** The server, as it is seen from there. */
+  /** Wraps the connection to the server. */
   readonly through: (server: Transport) => Transport;
-  /** 1, 2 … */
+  /** The number of the run: 1, 2 … */
   readonly number: number;
 }
 
-/** A program on a machine of its own: it can die between any two of its steps, and start again knowing nothing. */
+/** A component on its own machine: controllers, a scheduler or a node agent. It can crash between any two steps, and restarts with empty memory. */
 export class SimulatedComponent {
   readonly name: string;
   readonly #options: SimulatedComponentOptions;
@@ -39,7 +39,7 @@ export class SimulatedComponent {
     this.#clock = options.clock === undefined ? undefined : new SkewedClock(options.world.clock, options.clock);
   }
 
-  /** Whether it was wrong. */
+  /** True: the clock was skewed. */
   correctClock(): boolean {
     this.#clock?.correct();
     return this.#clock !== undefined;
@@ -71,7 +71,6 @@ export class SimulatedComponent {
     this.#process?.resume();
   }
 
-  /** Resolves as soon as it goes on. */
   async untilResumed(): Promise<void> {
     await this.#process?.untilResumed(undefined);
   }

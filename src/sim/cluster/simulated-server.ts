@@ -8,13 +8,13 @@ import { SimulatedProcess } from '../world/process.ts';
 
 export interface SimulatedServerOptions {
   readonly world: World;
-  /** `memory`: what was written survives a crash as if by magic. `embedded`: it survives because the real store put it on a simulated disk. */
+  /** `memory`: the store survives a crash. `embedded`: the real store, on a simulated disk. */
   readonly store: 'memory' | 'embedded';
   /** Faults of that disk. */
   readonly disk?: SimulatedDiskOptions;
-  /** Sees every request that arrives, and its answer, if it comes to one. */
+  /** Called for every request that arrives; what it returns is called with the response, or undefined if there is none. */
   readonly onRequest?: ((request: ApiRequest) => (response: ApiResponse | undefined) => void) | undefined;
-  /** The API of one run of the server, on what the last one surviving. */
+  /** Starts the API of one run on the store. */
   readonly serve: (run: { readonly world: World; readonly store: Store }) => Promise<ServedApi> | ServedApi;
 }
 
@@ -23,8 +23,8 @@ export interface ServedApi extends Api {
 }
 
 /**
- * An API server that can crash and come back. Whoever asks it while it is down, or is waiting when it dies, learns that it cannot
- * be reached, and every watch is cut. `api` stays the same through all its lives.
+ * An API server that can crash and restart. Requests fail while it is down and when it crashes under them, and every watch is cut. `api` stays
+ * the same across runs.
  */
 export class SimulatedServer {
   readonly api: Api = { handle: (request) => this.#handle(request) };
@@ -45,7 +45,7 @@ export class SimulatedServer {
     return this.#surviving.type === 'embedded' ? this.#surviving.disk : undefined;
   }
 
-  /** The store of this run. Undefined: the server is down. */
+  /** The store of the current run; undefined: the server is down. */
   get store(): Store | undefined {
     return this.#run?.store;
   }
@@ -54,7 +54,7 @@ export class SimulatedServer {
     return this.#run !== undefined;
   }
 
-  /** @throws StoreError if what the last run surviving cannot be used */
+  /** @throws StoreError if the store cannot be opened */
   async start(): Promise<void> {
     const process = new SimulatedProcess(this.#options.world, `server ${++this.#runs}`);
     const surviving = this.#surviving;
@@ -63,13 +63,13 @@ export class SimulatedServer {
     this.#run = { process, store, api };
   }
 
-  /** `power`: also what the disk had not been told to keep may be gone. */
+  /** `power`: a power failure, which also loses what was not synced. */
   crash(how: 'killed' | 'power' = 'killed'): void {
     const run = this.#run;
     if (run === undefined) return;
     this.#run = undefined;
     run.process.kill();
-    // What watches its store in the background belongs to the process that died.
+    // Background watches of the store belong to the dead process.
     void run.api.stop();
     if (this.#surviving.type === 'embedded') {
       const { disk } = this.#surviving;
@@ -96,7 +96,7 @@ export class SimulatedServer {
       };
       this.#waiting.add(refuse);
       run.api.handle(request).then((response) => {
-        // It died meanwhile, and whoever asked has been told so.
+        // The server crashed meanwhile, and the client has its error already.
         if (!this.#waiting.delete(refuse)) return;
         answered?.(response);
         resolve(response.type === 'watch' ? { ...response, start: (sink) => this.#watch(run, response.start, sink) } : response);
@@ -109,7 +109,7 @@ export class SimulatedServer {
       sink.end(undefined);
       return { stop: () => undefined };
     }
-    // Its first events may come before there is anything to stop.
+    // The first events may come before `start` returns.
     const opened: { watch?: OpenWatch } = {};
     const cut = () => {
       opened.watch?.stop();
@@ -138,5 +138,5 @@ interface ServerRun {
   readonly api: ServedApi;
 }
 
-/** What outlives the server. */
+/** What survives a crash of the server. */
 type SurvivingState = { readonly type: 'memory'; readonly store: Store } | { readonly type: 'embedded'; readonly disk: SimulatedDisk };

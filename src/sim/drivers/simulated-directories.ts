@@ -1,10 +1,10 @@
 import type { Directories } from '../../drivers/directories.ts';
 
-/** Directories that are only remembered. */
+/** Directories in memory. */
 export class SimulatedDirectories implements Directories {
   readonly paths = new Set<string>();
   readonly notes = new Map<string, string>();
-  /** What the next calls fail with. */
+  /** The errors of the next calls. */
   readonly failures: string[] = [];
 
   async make(path: string): Promise<void> {

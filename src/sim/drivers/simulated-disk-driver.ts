@@ -9,20 +9,20 @@ export type DiskChange =
   | { readonly type: 'deleted'; readonly handle: string }
   | { readonly type: 'attached' | 'detached'; readonly handle: string; readonly node: string };
 
-/** Disks that are only remembered: made, grown, attached to nodes, and deleted. They outlive every process. */
+/** A volume driver whose disks are in memory: created, expanded, attached to nodes, and deleted. It outlives every process. */
 export class SimulatedDiskDriver implements VolumeDriver {
   readonly capabilities: DriverCapabilities;
   /** Sizes, by handle. */
   readonly sizes = new Map<string, string>();
   /** 'node id handle' */
   readonly attached = new Set<string>();
-  /** What the next calls fail with. */
+  /** The failures of the next calls. */
   readonly failures: DriverFailure[] = [];
   /** Every call that changes something: 'publish node-1 disk-a'. */
   readonly calls: string[] = [];
-  /** Hears of everything that really changed, at the moment it does. */
+  /** Called for every real change, at the moment it happens. */
   onChange: (change: DiskChange) => void = () => undefined;
-  /** Asked before a disk is attached: why it cannot be, if it cannot. */
+  /** Called before a disk is attached. A text: the driver refuses, for this reason. */
   refuses: (placement: PublishTarget) => string | undefined = () => undefined;
   #highest = 0;
 
@@ -30,7 +30,7 @@ export class SimulatedDiskDriver implements VolumeDriver {
     this.capabilities = { name, provisions: true, deletes: true, mountOptions: true, block: true, expands: 'always', attaches: true };
   }
 
-  /** A disk that somebody has, whoever made it. */
+  /** A disk that exists without a call of the driver. */
   provide(handle: string, capacity: string): void {
     if (this.sizes.has(handle)) return;
     this.sizes.set(handle, capacity);
@@ -57,7 +57,7 @@ export class SimulatedDiskDriver implements VolumeDriver {
   }
 
   async deleteVolume(handle: string, leader: Leader): Promise<DriverAnswer<undefined>> {
-    // As every backend does, and as CSI has it.
+    // As CSI specifies for DeleteVolume: FAILED_PRECONDITION.
     if (Array.from(this.attached).some((place) => placementOf(place).handle === handle)) return failed('FailedPrecondition', `${handle} is attached`);
     return await this.#do(leader, `delete ${handle}`, () => {
       if (this.sizes.delete(handle)) this.onChange({ type: 'deleted', handle });
@@ -105,7 +105,7 @@ export class SimulatedDiskDriver implements VolumeDriver {
     this.#highest = leader.epoch;
     this.calls.push(call);
     const failure = this.failures.shift();
-    // Nobody knows how that ended: here, it happened.
+    // The end of a DeadlineExceeded call is unknown to the caller: here, it took effect.
     if (failure !== undefined && failure.code !== 'DeadlineExceeded') return failure;
     const value = change();
     return failure ?? { ok: true, value };

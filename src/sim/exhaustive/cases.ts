@@ -1,7 +1,7 @@
 import type { UserAction, ReclaimPolicy } from '../fuzz/plan/user-actions.ts';
 import type { FuzzSettings } from '../fuzz/plan/plan.ts';
 
-/** What happens in a small world: all of `given` first, then what each of the actors does, in order, but at any time. */
+/** A small world to explore: `given` happens first; then each actor performs its actions in order, at any time. */
 export interface ExplorationCase {
   readonly name: string;
   readonly settings: FuzzSettings;
@@ -20,7 +20,7 @@ const late: UserAction = { do: 'create-class', name: 'late', reclaim: 'Delete', 
 const removeClaim = (name: string): UserAction => ({ do: 'delete-claim', name });
 const removePod = (name: string): UserAction => ({ do: 'delete-pod', name, atOnce: false });
 
-/** The main stories, with two of everything. */
+/** The main flows, with two of everything. */
 export const explorationCases: readonly ExplorationCase[] = [
   {
     name: 'bind, in one transaction',

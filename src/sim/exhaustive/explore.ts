@@ -6,27 +6,27 @@ import { SmallWorld } from './small-world.ts';
 import type { ExplorationCase } from './cases.ts';
 
 export interface ExploreOptions {
-  /** So many programs may die in one history. */
+  /** How many crashes one history may have. */
   readonly crashes: number;
-  /** No more states than these are looked into. */
+  /** The most states to explore. */
   readonly mostStates: number;
-  /** And no more histories are begun after so many milliseconds, by this clock. */
+  /** No history begins after so many milliseconds, by the clock `now`. */
   readonly mostMs?: number;
   readonly now?: () => number;
 }
 
-/** How far it went. */
+/** What was explored. */
 export interface Coverage {
   readonly name: string;
-  /** Different states in which there was something to choose. */
+  /** Distinct states in which there was a choice. */
   readonly states: number;
-  /** Histories that were lived: each from the beginning, to its end or to a state that was known. */
+  /** Histories that were run: each from the beginning, to its end or to a known state. */
   readonly histories: number;
-  /** How many of them were lived to their end. */
+  /** How many of them ran to their end. */
   readonly endings: number;
-  /** The longest row of effects. */
+  /** The longest sequence of effects. */
   readonly longest: number;
-  /** Histories that were known of and not lived; 0: all there are have been. */
+  /** Histories that were found but not run; 0: the exploration is complete. */
   readonly left: number;
   readonly failure: ExplorationFailure | undefined;
 }
@@ -37,8 +37,8 @@ export interface ExplorationFailure extends Violation {
 }
 
 /**
- * All histories of a exploration that differ in the order of effects, or in where a program dies: depth first, each lived anew from the beginning, since
- * programs cannot be copied. A history ends where it comes to a state that was known before: what can follow from it is already known, or noted.
+ * All histories of a case that differ in the order of effects, or in where a component crashes: depth first, each run from the beginning, since
+ * components cannot be copied. A history ends at a known state: what can follow from it is explored, or on the list.
  */
 export async function explore(exploration: ExplorationCase, options: ExploreOptions): Promise<Coverage> {
   const { now = () => 0 } = options;
@@ -56,12 +56,12 @@ export async function explore(exploration: ExplorationCase, options: ExploreOpti
     failure,
   });
   for (let prefix = left.pop(); prefix !== undefined; prefix = left.pop()) {
-    const lived = await runHistory(exploration, { prefix, known, crashes: options.crashes });
+    const history = await runHistory(exploration, { prefix, known, crashes: options.crashes });
     histories++;
-    if (lived.isEnd) endings++;
-    longest = Math.max(longest, lived.choices.length);
-    for (const other of lived.others) left.push(other);
-    if (lived.violation !== undefined) return coverage({ ...lived.violation, choices: lived.choices, timeline: lived.timeline });
+    if (history.isEnd) endings++;
+    longest = Math.max(longest, history.choices.length);
+    for (const other of history.others) left.push(other);
+    if (history.violation !== undefined) return coverage({ ...history.violation, choices: history.choices, timeline: history.timeline });
     if (known.size >= options.mostStates || now() - began >= (options.mostMs ?? Number.POSITIVE_INFINITY)) break;
   }
   return coverage();
@@ -69,7 +69,7 @@ export async function explore(exploration: ExplorationCase, options: ExploreOpti
 
 interface ExploredHistory {
   readonly choices: readonly number[];
-  /** Histories that would have gone another way, in states that nobody had known. */
+  /** The other ways on, in states that were new. */
   readonly others: readonly (readonly number[])[];
   readonly isEnd: boolean;
   readonly violation: Violation | undefined;
@@ -82,7 +82,7 @@ interface HistoryOptions {
   readonly crashes: number;
 }
 
-/** So many effects in a row are no exploration any more. */
+/** A history with more effects ends here. */
 const mostChoices = 400;
 
 async function runHistory(exploration: ExplorationCase, { prefix, known, crashes }: HistoryOptions): Promise<ExploredHistory> {
@@ -103,7 +103,7 @@ async function runHistory(exploration: ExplorationCase, { prefix, known, crashes
         const number = choices.length;
         if (number >= prefix.length) {
           const hash = hashOf({ facts: small.facts, held: gate.pending, revisions: small.revisions, more: `${crashesLeft} ${small.minute}` });
-          // Known: whoever was here first went on from here, and left the other ways for later.
+          // A known state: its ways on are explored, or on the list.
           if (known.has(hash) || number >= mostChoices) return resolve(), false;
           known.add(hash);
           for (let other = options.length - 1; other > 0; other--) others.push([...choices, other]);

@@ -5,9 +5,9 @@ import type { PendingEffect } from '../fuzz/gate.ts';
 export interface ExplorationState {
   readonly facts: Facts;
   readonly held: readonly PendingEffect[];
-  /** Of all objects, as they are now. */
+  /** The current revisions of all objects. */
   readonly revisions: ReadonlySet<number>;
-  /** Whatever else matters. */
+  /** What else distinguishes states. */
   readonly more: string;
 }
 
@@ -16,8 +16,8 @@ const hashedName = /csi-[0-9a-f]{64}/g;
 const time = /"\d{4}-\d\d-\d\dT[\d:.]+Z"/g;
 
 /**
- * The same text for states that differ in nothing but names that were drawn, times and revisions: what exists, what the backend has, and what
- * is under way. A write that is under way counts as another one if what it was made of has changed since.
+ * The same hash for states that differ only in random names, times and revisions: the objects, the disks, and the pending effects. A pending
+ * write differs if the object that it was made from has changed since.
  */
 export function hashOf({ facts, held, revisions, more }: ExplorationState): string {
   const maps: Readonly<Record<string, ReadonlyMap<string, unknown>>> = {

@@ -16,10 +16,10 @@ export interface SmallWorldOptions {
   readonly onViolation: (violation: Violation) => void;
 }
 
-/** Nobody fails here for long, so nobody waits for long. */
+/** Shorter than in random worlds: backoffs are short here. */
 const quietMs = 40_000;
 
-/** The cluster of random worlds, as small as can be, with a gate before every effect. */
+/** The cluster of `moor fuzz`, as small as possible, with a gate before every effect. */
 export class SmallWorld {
   readonly #running: FuzzWorld;
   readonly #options: SmallWorldOptions;
@@ -39,7 +39,7 @@ export class SmallWorld {
     return this.#running.observer.revisions;
   }
 
-  /** Since the beginning: what waits for minutes to pass is another state later. */
+  /** Minutes since the beginning: a state that waits for time to pass differs later. */
   get minute(): number {
     return Math.floor(this.#options.world.clock.monotonic() / 60_000);
   }
@@ -49,10 +49,10 @@ export class SmallWorld {
   }
 
   note({ effect, verdict }: GateOption): void {
-    if (verdict !== 'go') this.#running.timeline.add('fault', `${effect.who} dies ${verdict === 'crash-before' ? 'before' : 'behind'} ${effect.what}`);
+    if (verdict !== 'go') this.#running.timeline.add('fault', `${effect.who} crashes ${verdict === 'crash-before' ? 'before' : 'after'} ${effect.what}`);
   }
 
-  /** What was there before, at once; then everybody does their part, each in order, but at any time. */
+  /** `given` first; then each actor performs its actions in order, at any time. */
   async play(): Promise<Violation | undefined> {
     const { exploration, gate } = this.#options;
     await this.#running.start();

@@ -2,17 +2,17 @@ import type { PublishTarget } from '../../api/volumes/controller-publish.ts';
 import { isForOneNode } from '../invariants/attaching.ts';
 import type { ObservedChange, Facts } from '../invariants/facts.ts';
 
-/** Whoever asks may have made up their mind so long ago: as a slow request takes, and a little more. What was said meanwhile comes too late for them. */
+/** A controller may have decided so long ago: as long as a slow request takes, and a little more. */
 const underWayMs = 5_000;
 
 /**
- * What a backend refuses, as CSI has it (FAILED_PRECONDITION): a disk for one node that is attached to another one, if nobody could know.
- * An attach whose end is unknown excludes nobody: Kubernetes (v1.36.4) asks the backend for the next node, and so does Mooring.
- * Once an attachment has said for a while that it is attached, nobody may ask any more; then nothing is refused here, so that an invariant sees it.
+ * The attach calls that a backend refuses with FAILED_PRECONDITION, as CSI specifies: for a single-node disk that is attached to another node,
+ * if the controller could not know. An attach whose end is unknown does not exclude another node in Kubernetes (v1.36.4), nor in Mooring.
+ * Once a VolumeAttachment has been attached for a while, the controller must know; then nothing is refused here, so that an invariant notices.
  */
 export class AttachAttempts {
   readonly #facts: Facts;
-  /** When an attachment was first seen, and when it first said that the disk is there; by 'node handle'. */
+  /** When a VolumeAttachment was created, and when it became attached; by 'node handle'. */
   readonly #asked = new Map<string, number>();
   readonly #known = new Map<string, number>();
   readonly #now: () => number;

@@ -2,12 +2,12 @@ import type { DisturbedUntil } from '../invariants/invariant.ts';
 
 const groups = ['controllers', 'scheduler'] as const;
 
-/** Whose troubles are everybody's. */
+/** A fault of the server concerns all components. */
 export const allComponents = 'server';
 
 /**
- * When something was last in the way of the programs that decide: who hears little cannot be blamed for what they do not know. Who of two leads is not looked
- * at: trouble of either counts.
+ * Until when faults kept the controllers or the scheduler from reading and writing: an invariant excuses decisions on stale caches. Faults of a
+ * standby count as well.
  */
 export class Disturbances {
   readonly #until = { controllers: Number.NEGATIVE_INFINITY, scheduler: Number.NEGATIVE_INFINITY };
@@ -19,7 +19,7 @@ export class Disturbances {
 
   readonly until: DisturbedUntil = (who) => this.#until[who];
 
-  /** `who`: a program, as 'controllers-1', or everybody. Nodes decide nothing here. */
+  /** `who`: a component, such as 'controllers-1', or `allComponents`. Nodes are ignored. */
   begin(who: string, forMs: number): void {
     for (const group of groups) if (who === allComponents || who.startsWith(group)) this.#until[group] = Math.max(this.#until[group], this.#now() + forMs);
   }

@@ -1,10 +1,10 @@
 import { type DriverAnswer, type DriverErrorCode, failed, type VolumeDriver } from '../../drivers/contract.ts';
-import type { SimulatedProcess } from '../world/process.ts';
+import { never, type SimulatedProcess } from '../world/process.ts';
 import type { SimulatedWorld } from '../world/world.ts';
 import type { GateVerdict } from './gate.ts';
 import type { EffectMoment } from './plan/faults.ts';
 
-/** What is to go wrong with the next calls, whoever makes them. */
+/** The faults of the next driver calls, of any process. */
 export class DriverFaults {
   readonly failures: EffectMoment[] = [];
   readonly crashes: { calls: number; readonly moment: EffectMoment; readonly onCrash: (process: SimulatedProcess) => void }[] = [];
@@ -28,14 +28,14 @@ export interface FaultInjectionOptions {
   readonly world: SimulatedWorld;
   readonly process: SimulatedProcess;
   readonly faults: DriverFaults;
-  /** Whether the process survives this call, where somebody chooses that. */
+  /** Whether the process survives this call; absent: it does. */
   readonly verdict?: ((what: string) => Promise<GateVerdict>) | undefined;
   readonly onCrash?: (process: SimulatedProcess) => void;
-  /** Hears that a disk is to be deleted; what it returns is called when that gets to the backend. */
+  /** Called when a disk is to be deleted; what it returns is called when the call reaches the backend. */
   readonly onDelete?: (handle: string) => () => void;
 }
 
-/** A driver as a process reaches it: slow, failing, and not there any more once the process is dead. */
+/** The driver as a process calls it: with delays and failures, and without answers once the process is dead. */
 export function faultInjectingDriver(driver: VolumeDriver, options: FaultInjectionOptions): VolumeDriver {
   const through = <T>(what: string, call: () => Promise<DriverAnswer<T>>) => callThrough(what, call, options);
   const { attacher: attaching } = driver;
@@ -77,7 +77,7 @@ export function faultInjectingDriver(driver: VolumeDriver, options: FaultInjecti
 }
 
 async function callThrough<T>(what: string, call: () => Promise<DriverAnswer<T>>, options: FaultInjectionOptions): Promise<DriverAnswer<T>> {
-  const { world, process, faults: faults } = options;
+  const { world, process, faults } = options;
   if (!process.alive) return await never();
   const verdict = options.verdict === undefined ? 'go' : await options.verdict(what);
   if (verdict === 'crash-before') options.onCrash?.(process);
@@ -85,20 +85,17 @@ async function callThrough<T>(what: string, call: () => Promise<DriverAnswer<T>>
   const [crash, failure] = [faults.crash(), faults.failures.shift()];
   if (faults.delayMs > 0) await world.sleep(world.random.float() * faults.delayMs);
   if (crash?.moment === 'before') crash.onCrash(process);
-  // What was on its way when its process died may arrive all the same, however late.
+  // A call that was under way when its process died may still reach the backend.
   if (crash?.moment === 'before' && world.random.chance(0.5)) return await never();
   if (failure === 'before') return failed(pick(world, beforeEffect), 'simulated: nothing was done');
   const answer = await call();
   if (crash?.moment === 'after') crash.onCrash(process);
   if (verdict === 'crash-after') options.onCrash?.(process);
   await process.untilResumed(undefined);
-  return failure === 'after' ? failed(pick(world, afterEffect), 'simulated: nobody knows what was done') : answer;
+  return failure === 'after' ? failed(pick(world, afterEffect), 'simulated: the outcome is unknown') : answer;
 }
 
 const beforeEffect: readonly DriverErrorCode[] = ['Internal', 'Unavailable', 'DeadlineExceeded', 'ResourceExhausted', 'Aborted'];
 const afterEffect: readonly DriverErrorCode[] = ['DeadlineExceeded', 'Unavailable', 'Unknown'];
 
 const pick = (world: SimulatedWorld, codes: readonly DriverErrorCode[]): DriverErrorCode => codes[world.random.below(codes.length)] ?? 'Unknown';
-
-/** A new one each time: what waits for a promise is kept for as long as the promise is. */
-const never = (): Promise<never> => new Promise(() => undefined);

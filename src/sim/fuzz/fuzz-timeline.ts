@@ -3,11 +3,11 @@ import { isRead, requestPath } from '../../api/request-info.ts';
 import type { ApiRequest } from '../../apiserver/api.ts';
 import { type ObservedChange, isRunning, type ObjectChange, type Watched, type WatchedKind } from '../invariants/facts.ts';
 
-/** Who did what, when: what really happened, in order. */
+/** What really happened, in order, with the component that did it. */
 export class FuzzTimeline {
   readonly lines: string[] = [];
   readonly #now: () => number;
-  /** Writes under way, newest last: one of them is behind each change. */
+  /** Pending writes, newest last: one of them caused each change. */
   readonly #underWay: ApiRequest[] = [];
 
   constructor(now: () => number) {
@@ -38,7 +38,7 @@ export class FuzzTimeline {
   #whoWrote({ key }: ObjectChange): string {
     const name = key.slice(key.indexOf('/') + 1);
     const request = this.#underWay.findLast(({ info, body }) => requestPath(info).split('/').includes(name) || isAbout(body, name)) ?? this.#underWay.at(-1);
-    return request?.userAgent.replace(/^moor\//, '') ?? 'somebody';
+    return request?.userAgent.replace(/^moor\//, '') ?? 'unknown';
   }
 }
 
@@ -56,7 +56,7 @@ function clock(ms: number): string {
   return `${pad(Math.floor(ms / 60_000), 2)}:${pad(Math.floor(ms / 1000) % 60, 2)}.${pad(Math.floor(ms) % 1000, 3)}`;
 }
 
-/** What of it a person wants to know; empty: nothing. */
+/** The differences worth a line; empty: none. */
 function difference(change: ObjectChange): string {
   const { before, after } = change;
   if (after === undefined) return 'is gone';

@@ -1,3 +1,4 @@
+import { never } from '../world/process.ts';
 import { nodeKind } from '../../api/kinds/core/node.ts';
 import { isRead, methodOf, requestPath } from '../../api/request-info.ts';
 import type { Client } from '../../client/client.ts';
@@ -19,7 +20,7 @@ import { Disturbances, allComponents } from './disturbances.ts';
 import { controllersAreWell, controllersName, mostReplicas, nodeName, componentNames, type FuzzPlan, schedulerName } from './plan/plan.ts';
 import { FuzzTimeline } from './fuzz-timeline.ts';
 
-/** Leaders are elected as in production, only at a slower pace: a world has to end soon. */
+/** Longer intervals than in production, so that a world takes fewer steps. */
 const timing = { leaseMs: 40_000, renewWithinMs: 30_000, retryMs: 10_000 };
 
 interface ArmedCrash {
@@ -30,11 +31,11 @@ interface ArmedCrash {
 
 export interface FuzzWorldOptions {
   readonly onViolation: (violation: Violation) => void;
-  /** Where every effect waits for its turn; absent: none does. */
+  /** Every effect waits at the gate; absent: none does. */
   readonly gate?: Gate;
 }
 
-/** A plan's cluster, with a hand on everything that can go wrong in it. */
+/** The cluster of a plan, with every fault that can be injected into it. */
 export class FuzzWorld {
   readonly world: SimulatedWorld;
   readonly plan: FuzzPlan;
@@ -47,7 +48,7 @@ export class FuzzWorld {
   readonly #armed = new Map<string, ArmedCrash[]>();
   readonly #armedPauses: { readonly component: string; writes: number; readonly forMs: number }[] = [];
   readonly #driverFaults = new DriverFaults();
-  /** Machines that are switched off: nothing starts there. */
+  /** Machines that are switched off. */
   readonly #off = new Set<string>();
   readonly #lost = new Set<string>();
   #healed = false;
@@ -97,7 +98,7 @@ export class FuzzWorld {
     return this.cluster.client;
   }
 
-  /** The server, then everything else, and whatever it takes until the nodes are ready. */
+  /** Starts the server, then all components. Resolves when the nodes are ready. */
   async start(): Promise<void> {
     await this.#startServer();
     for (const component of this.#components.values()) component.start();
@@ -126,7 +127,7 @@ export class FuzzWorld {
         return void this.#driverFaults.crashes.push({ calls: fault.calls, moment: fault.moment, onCrash: ({ name }) => this.#crash(name, fault.backMs) });
       case 'server-crash':
         this.#disturbances.begin(allComponents, fault.backMs);
-        this.timeline.add('fault', `the server dies (${fault.how})`);
+        this.timeline.add('fault', `the server crashes (${fault.how})`);
         this.cluster.server.crash(fault.how);
         return void timers.after(fault.backMs, () => void this.#startServer());
       case 'disk-full':
@@ -160,12 +161,12 @@ export class FuzzWorld {
         for (const node of this.#nodes()) this.machines.off(node);
         return void timers.after(fault.forMs, () => this.#nodes().forEach((node) => this.machines.on(node)));
       case 'clock':
-        // Wrong from the beginning.
+        // The clock is skewed from the beginning.
         return undefined;
     }
   }
 
-  /** What is broken is repaired; what is lost for good, somebody says so. From now on nothing goes wrong any more. */
+  /** Ends all faults; nodes that are lost for good are deleted. From now on nothing fails. */
   async heal(): Promise<void> {
     this.#healed = true;
     this.#disturbances.end();
@@ -180,15 +181,15 @@ export class FuzzWorld {
     for (const node of this.#lost) await this.#removeNode(node);
     for (const component of this.#components.values()) {
       component.resume();
-      // Timers that were set by the wrong clock would come at the wrong time.
+      // Timers that were set by the skewed clock would fire at the wrong time.
       if (component.correctClock()) component.crash();
       this.#start(component);
     }
   }
 
-  /** Every program ends and begins again, and has to find out everything anew. */
+  /** Restarts every component, with empty memory. */
   restart(): void {
-    this.timeline.add('fault', 'every program is started anew');
+    this.timeline.add('fault', 'every component restarts');
     for (const component of this.#components.values()) {
       component.crash();
       this.#start(component);
@@ -226,14 +227,14 @@ export class FuzzWorld {
   #crash(name: string, backMs: number): void {
     const component = this.#components.get(name);
     if (component === undefined || !component.up) return;
-    this.timeline.add('fault', `${name} dies`);
+    this.timeline.add('fault', `${name} crashes`);
     this.#disturbances.begin(name, backMs);
     component.crash();
     this.#gate?.drop(name);
     this.world.timers.after(backMs, () => this.#start(component));
   }
 
-  /** A store that cannot be opened now (its disk is full) is tried again. */
+  /** Retries while the store cannot be opened: its disk may be full. */
   async #startServer(): Promise<void> {
     while (!this.cluster.server.up) {
       try {
@@ -252,13 +253,13 @@ export class FuzzWorld {
     return Array.from({ length: this.plan.settings.nodes }, (_, i) => nodeName(i + 1));
   }
 
-  /** To the present. A full disk may refuse it. */
+  /** Compacts to the current revision. A full disk may refuse it. */
   async #compact(): Promise<void> {
     const { store } = this.cluster.server;
     try {
       await store?.compact(store.revision());
     } catch (error) {
-      this.timeline.add('fault', `nothing is compacted: ${error instanceof Error ? error.message : String(error)}`);
+      this.timeline.add('fault', `compaction failed: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
 
@@ -266,13 +267,13 @@ export class FuzzWorld {
     const { disk } = this.cluster.server;
     if (disk === undefined || disk.capacity === capacity) return;
     disk.capacity = capacity;
-    this.timeline.add('fault', capacity === Number.POSITIVE_INFINITY ? 'the disk of the store has room' : 'the disk of the store is full');
+    this.timeline.add('fault', capacity === Number.POSITIVE_INFINITY ? "the store's disk has space again" : "the store's disk is full");
   }
 
   #addComponent(name: string): void {
     const network = new SimulatedNetwork(this.world, perfectNetwork);
     const clock = this.plan.faults.find((fault) => fault.kind === 'clock' && fault.component === name);
-    // Controllers judge by their clocks who is late; schedulers do not.
+    // Controllers compare heartbeats with their clocks; schedulers do not.
     if (clock !== undefined && !name.startsWith('scheduler')) this.#disturbances.begin(name, Number.POSITIVE_INFINITY);
     this.#networks.set(name, network);
     this.#armed.set(name, []);
@@ -318,7 +319,7 @@ export class FuzzWorld {
     return new Map(Array.from(all).filter(([each]) => each === name));
   }
 
-  /** Counts the writes of a program down to the one at which it dies. */
+  /** Crashes a component at one of its writes. */
   #withCrashes(name: string, server: Transport): Transport {
     return {
       watch: (request, sink) => server.watch(request, sink),
@@ -336,17 +337,17 @@ export class FuzzWorld {
     };
   }
 
-  /** What it was about to write, it writes when it goes on. */
+  /** Pauses a component before a write, which it sends when it resumes. */
   async #pauseAt(name: string): Promise<void> {
     const due = this.#armedPauses.findIndex((pause) => pause.component === name && pause.writes-- <= 0);
     const component = this.#components.get(name);
     if (due < 0 || component === undefined) return;
     const [pause] = this.#armedPauses.splice(due, 1);
-    this.timeline.add('fault', `${name} stands still`);
+    this.timeline.add('fault', `${name} is paused`);
     this.#disturbances.begin(name, pause?.forMs ?? 0);
     component.pause();
     this.world.timers.after(pause?.forMs ?? 0, () => {
-      this.timeline.add('fault', `${name} goes on`);
+      this.timeline.add('fault', `${name} resumes`);
       component.resume();
     });
     await component.untilResumed();
@@ -358,7 +359,7 @@ export class FuzzWorld {
     return verdict === 'go' ? undefined : { moment: verdict === 'crash-before' ? 'before' : 'after', backMs: restartMs };
   }
 
-  /** How calls of drivers end, where that is chosen. */
+  /** With a gate, the explorer chooses at which driver call a component crashes. */
   #chosenCrashes(name: string): Pick<FaultInjectionOptions, 'verdict' | 'onCrash'> {
     return this.#gate === undefined ? {} : { verdict: (what) => this.#pass(name, what), onCrash: () => this.#crash(name, restartMs) };
   }
@@ -380,7 +381,7 @@ export class FuzzWorld {
     const since = this.cluster.server.store?.revision() ?? 0;
     return (response) => {
       done();
-      // What was there before the request was not written by it.
+      // An older revision was not written by this request.
       if (isRead(request.info) || response?.type !== 'object' || response.stored.revision <= since) return;
       const { revision } = response.stored;
       this.observer.acknowledge(revision);
@@ -389,12 +390,9 @@ export class FuzzWorld {
   }
 }
 
-/** Those that a decision is made of; leases and events come by the dozen, and to die at them proves little. */
+/** Not leases and events: there are many, and a crash at them proves little. */
 const isRealWrite = ({ info }: TransportRequest): boolean =>
   !isRead(info) && info.type === 'resource' && info.resource !== 'leases' && info.resource !== 'events';
 
-/** In worlds in which it is chosen where programs die. */
+/** In explored worlds. */
 const restartMs = 1_000;
-
-/** A new one each time: what waits for a promise is kept for as long as the promise is. */
-const never = (): Promise<never> => new Promise(() => undefined);

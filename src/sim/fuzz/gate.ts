@@ -1,14 +1,14 @@
-/** Something that is about to change the world outside a program: a write, or a call of a driver. */
+/** An effect outside a component that is about to happen: a write, or a driver call. */
 export interface PendingEffect {
-  /** Whose it is: 'controllers-1', 'user'. */
+  /** The component or person: 'controllers-1', 'user'. */
   readonly who: string;
   readonly what: string;
   readonly body?: unknown;
-  /** A program that can die over it. */
+  /** The component may crash before or after the effect. */
   readonly canCrash: boolean;
 }
 
-/** `die-before`, `die-after`: the program dies before its effect, or before it hears of it. */
+/** `crash-before`, `crash-after`: the component crashes before its effect, or before it gets the answer. */
 export type GateVerdict = 'go' | 'crash-before' | 'crash-after';
 
 interface Waiting {
@@ -16,18 +16,18 @@ interface Waiting {
   readonly answer: (verdict: GateVerdict) => void;
 }
 
-/** One way on from here. */
+/** One way on from a state. */
 export interface GateOption {
   readonly effect: PendingEffect;
   readonly verdict: GateVerdict;
   readonly index: number;
 }
 
-/** Whatever has an effect waits here until it is told to go: so the order of all effects can be chosen. */
+/** Every effect waits here until the explorer chooses it: so the explorer decides the order of all effects. */
 export class Gate {
   #waiting: Waiting[] = [];
   #isOpen = true;
-  /** Programs with an effect since time moved on. */
+  /** Components with an effect since time moved on. */
   readonly #acted = new Set<string>();
 
   /** Effects wait from now on. */
@@ -44,13 +44,13 @@ export class Gate {
     return this.#waiting.map(({ effect }) => effect);
   }
 
-  /** Each effect may be next; each program that waits for one may die instead, or right behind it. In an order that does not change. */
+  /** Each effect may be next; each component that waits for one may crash before it, or right after it. Always in the same order. */
   options(mayCrash: boolean): readonly GateOption[] {
     const all = this.#waiting.map(({ effect }, index): GateOption => ({ effect, verdict: 'go', index }));
     if (!mayCrash) return all;
     const canCrash = all.filter(({ effect }) => effect.canCrash);
-    // Whatever a program had under way dies with it: which of its effects it dies before makes no difference. Nor is it another history if it has
-    // died behind its last one already: it is started again when time moves on, which it does only when nothing waits here.
+    // A crash drops all pending effects of a component, so the choice among them makes no difference. Nor does a crash right after its last
+    // effect differ from one before its next: the component restarts when time moves on, which happens only when no effect waits here.
     const before = canCrash.filter(({ effect }, i) => !this.#acted.has(effect.who) && canCrash.findIndex((other) => other.effect.who === effect.who) === i);
     return [
       ...all,
@@ -71,7 +71,7 @@ export class Gate {
     this.#acted.clear();
   }
 
-  /** A program died: nothing of what it had under way happens. */
+  /** A component crashed: none of its pending effects happens. */
   drop(who: string): void {
     this.#waiting = this.#waiting.filter(({ effect }) => effect.who !== who);
   }

@@ -15,14 +15,14 @@ import type { AccessMode, UserAction, VolumeChoice } from './plan/user-actions.t
 
 export interface PerformerContext {
   readonly world: SimulatedWorld;
-  /** As the one who acts reaches the server. */
+  /** The connection of the acting user. */
   readonly client: Client;
   readonly disks: SimulatedDiskDriver;
   /** Switches machines on and off. */
   readonly machines: { off(node: string): void; on(node: string): void };
 }
 
-/** One thing that somebody does, as kubectl would: what is in the way is said, and whoever cannot reach the server tries again. Answers how it ended. */
+/** Performs an action as kubectl would, and retries while the server is unreachable. Resolves with 'done' or the reason why not. */
 export class UserActionPerformer {
   readonly #context: PerformerContext;
 
@@ -120,7 +120,7 @@ export class UserActionPerformer {
     });
   }
 
-  /** Every pod goes, as fast as it may. */
+  /** kubectl drain. */
   async #drain(node: string): Promise<string> {
     const cordoned = await this.#cordon(node, true);
     const pods = await this.#reach(() => this.#context.client.list(podKind, { fieldSelector: `spec.nodeName=${node}` }));
@@ -211,7 +211,7 @@ export class UserActionPerformer {
     return 'gave up';
   }
 
-  /** However long the server is away: what somebody wants to do, they do. */
+  /** Retries until the server answers. */
   async #reach<T>(ask: () => Promise<Result<T>>): Promise<Result<T>> {
     for (;;) {
       const result = await ask();

@@ -11,16 +11,16 @@ import { FuzzWorld } from './fuzz-world.ts';
 import { settle } from './settle.ts';
 
 export interface RunOutcome {
-  /** What broke first; undefined: nothing did. */
+  /** The first violation; undefined: there was none. */
   readonly violation: Violation | undefined;
-  /** Who did what, when. */
+  /** What happened, and the component that did it. */
   readonly timeline: readonly string[];
   readonly steps: number;
 }
 
 const mostSteps = 1_000_000;
 
-/** Runs a world to its end, or to the first violation. A world in which it must not matter also runs without faults, and has to end alike. */
+/** Runs a world to its end, or to the first violation. A confluent world also runs without faults, and has to end in the same state. */
 export async function runPlan(plan: FuzzPlan): Promise<RunOutcome> {
   const real = await runOnce(plan);
   if (real.violation !== undefined || !plan.settings.confluent || plan.faults.length === 0) return real;
@@ -29,10 +29,10 @@ export async function runPlan(plan: FuzzPlan): Promise<RunOutcome> {
   const [here, there] = [difference(real.end, ideal.end), difference(ideal.end, real.end)];
   if (here.length === 0 && there.length === 0) return real;
   const what = `with faults: ${here.join('; ') || 'nothing more'}. Without: ${there.join('; ') || 'nothing more'}`;
-  return { ...real, violation: { invariant: 'once faults stop, it ends as it would have without them', what } };
+  return { ...real, violation: { invariant: 'once faults stop, the cluster ends as it would have without them', what } };
 }
 
-/** Lines of the one that the other has not, each as often as it is missing. */
+/** The lines of `one` that `other` lacks, each as often as it is missing. */
 function difference(one: readonly string[], other: readonly string[]): readonly string[] {
   const left = [...other];
   return one.filter((line) => {
@@ -96,7 +96,7 @@ async function runActions(running: FuzzWorld): Promise<Violation | undefined> {
   return checksRestart(plan) ? await checkRestart(running, world) : undefined;
 }
 
-/** One after the other, as people do. */
+/** Each person performs one action after the other. */
 async function act(running: FuzzWorld, actions: readonly TimedAction[], until: (at: number) => Promise<void>): Promise<void> {
   const { world, client, disks, machines, timeline } = running;
   const performer = new UserActionPerformer({ world, client, disks, machines });
@@ -110,12 +110,12 @@ async function act(running: FuzzWorld, actions: readonly TimedAction[], until: (
 
 const checksRestart = ({ seed }: FuzzPlan): boolean => new Prng(seed).chance(0.4);
 
-/** Programs that know nothing but what is written down find nothing to do: nothing was in somebody's memory alone. */
+/** Restarted components find nothing to do: no state was in memory alone. */
 async function checkRestart(running: FuzzWorld, world: SimulatedWorld): Promise<Violation | undefined> {
   const before = endState(running.observer.facts);
   running.restart();
   await world.sleep(60_000);
   const after = endState(running.observer.facts);
-  const news = difference(after, before);
-  return news.length === 0 ? undefined : { invariant: 'once quiet, programs that start anew find nothing to do', what: news.join('; ') };
+  const added = difference(after, before);
+  return added.length === 0 ? undefined : { invariant: 'once quiet, restarted components find nothing to do', what: added.join('; ') };
 }

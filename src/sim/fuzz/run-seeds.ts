@@ -10,11 +10,11 @@ export interface SeedRun {
   readonly onProgress?: (progress: { readonly done: number; readonly failed: number }) => void;
   /** Each failure, shrunk, as text. */
   readonly onFailure: (text: string) => void;
-  /** False: failures are told as they were found. */
+  /** False: failures are reported as they were found. */
   readonly shrinks?: boolean;
 }
 
-/** Runs the worlds of a range of seeds, one after the other. Resolves with those that broke something. */
+/** Runs the worlds of a range of seeds, one after the other. Resolves with the seeds that broke an invariant. */
 export async function runSeeds({ from, to, onProgress, onFailure, shrinks = true }: SeedRun): Promise<readonly number[]> {
   const failed: number[] = [];
   for (let seed = from; seed <= to; seed++) {
@@ -28,7 +28,7 @@ export async function runSeeds({ from, to, onProgress, onFailure, shrinks = true
   return failed;
 }
 
-/** What broke in the world of a seed, as text; undefined: nothing did. */
+/** The failure report of a seed; undefined: no invariant broke. */
 export async function runSeed({ seed, shrinks }: { readonly seed: number; readonly shrinks: boolean }): Promise<string | undefined> {
   const plan = drawPlan(seed);
   const outcome = await runPlan(plan);

@@ -2,14 +2,14 @@ import type { Violation } from '../invariants/observer.ts';
 import { idlePod, leftUndone } from '../invariants/end-state.ts';
 import type { FuzzWorld } from './fuzz-world.ts';
 
-/** Nothing may change for so long before the world counts as quiet: longer than any delay between two attempts. */
+/** The cluster is quiet if nothing changes for so long: longer than any backoff. */
 const usualQuietMs = 150_000;
 const quietWithinMs = 1_800_000;
 
-/** Quiet, and with nothing left to do: a disk of a machine that is gone is taken from it only after six minutes. */
+/** Waits until the cluster is quiet with nothing left to do: a forced detach takes six minutes. */
 export async function settle({ observer, world, plan }: FuzzWorld, quietMs = usualQuietMs): Promise<Violation | undefined> {
   const deadline = world.clock.monotonic() + quietWithinMs;
-  // Where nobody is in anybody's way, every pod runs in the end; a scheduler may wait ten minutes for a volume, though.
+  // In a confluent world every pod runs in the end, though the scheduler may wait ten minutes for a volume.
   const undone = () => leftUndone(observer.facts) ?? (plan.settings.confluent ? idlePod(observer.facts) : undefined);
   let [counted, since] = [observer.changes, world.clock.monotonic()];
   while (world.clock.monotonic() < deadline) {

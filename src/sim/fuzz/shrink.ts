@@ -8,12 +8,12 @@ export interface FuzzFailure {
   readonly outcome: RunOutcome;
 }
 
-/** So many worlds are run in search of a smaller one. */
+/** The most runs in search of a smaller world. */
 const mostRuns = 200;
 
 /**
- * A smaller world in which the same breaks: first without whole kinds of faults, then without ever smaller parts of what is left. If it took faults, it still
- * does: a world in which a pod waits because nobody makes its claim any more is smaller, and tells nothing.
+ * Finds a smaller world that breaks the same invariant: first without whole kinds of faults, then without ever smaller parts of what is left. If the failure
+ * needed faults, the smaller one does too: a world in which a pod waits only because its claim is never created proves nothing.
  */
 export async function shrink(found: FuzzFailure, run: (plan: FuzzPlan) => Promise<RunOutcome> = runPlan): Promise<FuzzFailure> {
   let best = found;
@@ -24,7 +24,7 @@ export async function shrink(found: FuzzFailure, run: (plan: FuzzPlan) => Promis
   };
   const isSame = ({ violation }: RunOutcome): boolean => violation?.invariant === found.outcome.violation?.invariant;
   const takesFaults = found.plan.faults.length > 0 && !isSame(await attempt({ ...found.plan, faults: [] }));
-  /** Whether the same breaks in this world, which is the best then. */
+  /** Whether this world breaks the same invariant; if so, it becomes the best. */
   const breaks = async (plan: FuzzPlan): Promise<boolean> => {
     if (runs >= mostRuns || (takesFaults && plan.faults.length === 0)) return false;
     const outcome = await attempt(plan);
@@ -48,7 +48,7 @@ const parted = (items: readonly Item[]): Pick<FuzzPlan, 'faults' | 'actions'> =>
   actions: items.flatMap((item) => ('action' in item ? item.action : [])),
 });
 
-/** Delta debugging: leaves out halves, then quarters, … then single ones, as long as `breaks` says yes. */
+/** Delta debugging: leaves out halves, then quarters, … then single ones, as long as `breaks` is true. */
 async function reduce<T>(all: readonly T[], breaks: (left: readonly T[]) => Promise<boolean>): Promise<void> {
   let left = all;
   for (let size = Math.ceil(left.length / 2); size >= 1; ) {

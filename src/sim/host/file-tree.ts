@@ -1,4 +1,4 @@
-/** What a simulated file system is made of: files by identity, not by name. */
+/** The inodes of a simulated file system. */
 export type Inode = Directory | PlainFile | Link | Special;
 
 interface Owned {
@@ -28,7 +28,7 @@ export interface Special extends Owned {
 
 export const newDirectory = (mode = 0o755): Directory => ({ type: 'directory', entries: new Map(), mode, uid: 0, gid: 0 });
 
-/** An error as system calls make them. */
+/** An error as of a system call. */
 export const systemError = (code: string, what: string): Error => Object.assign(new Error(`${code}: ${what}`), { code });
 
 export const partsOf = (path: string): readonly string[] => path.split('/').filter((part) => part !== '' && part !== '.');

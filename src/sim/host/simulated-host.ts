@@ -10,7 +10,7 @@ export interface HostCall {
 export interface SimulatedHostOptions {
   /** Awaited before each call takes effect: delays it, fails it by throwing, or never returns (the process is gone). */
   readonly before?: (call: HostCall) => Promise<void> | void;
-  /** After it took effect, before the caller hears of it. */
+  /** Awaited after the call took effect, before it returns. */
   readonly after?: (call: HostCall) => Promise<void> | void;
 }
 
@@ -18,7 +18,7 @@ interface Mounted {
   readonly id: number;
   /** The mount in which `at` lies. */
   readonly parent: Mounted | undefined;
-  /** What is hidden by it. */
+  /** The inode that it hides. */
   readonly at: Inode;
   readonly root: Inode;
   readonly target: string;
@@ -37,7 +37,7 @@ interface Found {
   readonly path: string;
 }
 
-/** What a machine has that its processes do not take with them when they die: files and mounts. */
+/** The files and mounts of a machine, which outlive its processes. */
 export class Machine {
   readonly root: Mounted;
   readonly mounts: Mounted[] = [];
@@ -55,7 +55,7 @@ export class Machine {
     return this.#ids++;
   }
 
-  /** What is in a file that holds a file system: the same however often it is mounted. */
+  /** The file system in an image file: the same for every mount. */
   image(file: Inode): { readonly root: Inode; readonly device: number } {
     const known = this.#images.get(file) ?? { root: newDirectory(0o755), device: this.nextId() };
     this.#images.set(file, known);
@@ -64,7 +64,7 @@ export class Machine {
 }
 
 /**
- * A machine's files and mounts, as one process of it sees them. Mounts hide what is below them, cannot be removed while in use,
+ * A machine's files and mounts, as one of its processes uses them. Mounts hide what is below them, cannot be removed while in use,
  * and stay when the process is killed: the next one sees the same `Machine`.
  */
 export class SimulatedHost implements Mounts, HostFiles {
@@ -343,7 +343,7 @@ export class SimulatedHost implements Mounts, HostFiles {
     return trail.at(-1);
   }
 
-  /** What is seen there: the topmost mount. */
+  /** The topmost mount at that place. */
   #above(found: Found): Found {
     const over = this.machine.mounts.findLast(({ at, parent }) => parent === found.mount && at === found.inode);
     return over === undefined ? found : this.#above({ ...found, mount: over, inode: over.root });

@@ -2,7 +2,7 @@ import type { Node, PersistentVolume } from '../../api/generated/types.ts';
 import { type Facts, isRunning } from './facts.ts';
 import type { Invariant } from './invariant.ts';
 
-/** What others know of a node may be so old: whoever heard that a node is dead may act on it so long after its return. */
+/** A controller's cache may be so old: it may act on a node's failure so long after the node is back. */
 const knownToLiveMs = 120_000;
 
 export const isForOneNode = ({ spec }: PersistentVolume): boolean =>
@@ -32,7 +32,7 @@ export const onePod: Invariant = {
   },
 };
 
-/** Not so: it is marked, gone, silent, or was so a while ago. A node of which nobody ever heard anything but that it is ready has no excuse. */
+/** False: the node is out of service, gone or not ready, or was so shortly before. A node that was always ready is live from the beginning. */
 function isLive(facts: Facts, node: string, now: number): boolean {
   const object = facts.nodes.get(node);
   if (object === undefined || object.spec.taints?.some(({ key }) => key === 'node.kubernetes.io/out-of-service') === true) return false;
@@ -47,17 +47,17 @@ export const mountedStays: Invariant = {
     const { node, handle } = change.change;
     if (!isLive(facts, node, now)) return undefined;
     const [user] = facts.runningOn(node, handle);
-    return user === undefined ? undefined : `disk ${handle} was taken from node ${node}, where pod ${user.metadata.name} runs with it`;
+    return user === undefined ? undefined : `disk ${handle} was detached from node ${node}, where pod ${user.metadata.name} runs with it`;
   },
 };
 
-/** As long as clocks that run twice as fast make of six minutes, and a little less. */
+/** Six minutes by a clock that runs twice as fast, and a little less. */
 const unmountWithinMs = 170_000;
 
 const isListed = (node: Node | undefined, handle: string): boolean => node?.status.volumesAttached?.some(({ name }) => name.endsWith(`^${handle}`)) ?? false;
 const isInUse = (node: Node, handle: string): boolean => node.status.volumesInUse?.some((name) => name.endsWith(`^${handle}`)) ?? false;
 
-/** What a node was told to be attached, it may mount; it says so before it does. */
+/** A node may mount what volumesAttached lists; it writes volumesInUse before it does. */
 export const mayBeMounted: Invariant = {
   name: 'a node that may have a volume mounted keeps it for six minutes',
   check: (change, facts, now) => {
@@ -70,12 +70,12 @@ export const mayBeMounted: Invariant = {
       if (!isListed(before, handle) || isListed(after, handle) || !isInUse(after, handle)) return false;
       return facts.readySince.has(key) || now - (facts.unneededSince.get(`${key} ${handle}`) ?? now) < unmountWithinMs;
     });
-    return taken === undefined ? undefined : `volume ${taken.spec.source.persistentVolumeName} was taken from node ${key}, which says that it has it mounted`;
+    return taken === undefined ? undefined : `volume ${taken.spec.source.persistentVolumeName} was detached from node ${key}, which lists it in volumesInUse`;
   },
 };
 
 export const runsWithDisk: Invariant = {
-  name: 'whoever runs has its disks',
+  name: 'a running pod has its disks attached',
   check: (change, facts) => {
     if (change.type !== 'pod' || change.after === undefined) return undefined;
     const { before, after } = change;

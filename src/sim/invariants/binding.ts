@@ -2,7 +2,7 @@ import { compareQuantities } from '../../api/quantity.ts';
 import { claimKeyOf } from './facts.ts';
 import type { Invariant } from './invariant.ts';
 
-/** People may clear a claimRef or write any volumeName; controllers may not, and must not believe them. */
+/** Users may clear a claimRef or write any volumeName; controllers may not, and must check both sides. */
 export const boundMutually: Invariant = {
   name: 'Bound is mutual and by UID',
   check: (change, facts) => {
@@ -22,7 +22,7 @@ export const boundOnce: Invariant = {
     if (change.type === 'volume') {
       const [was, is] = [change.before?.spec.claimRef?.uid, change.after?.spec.claimRef?.uid];
       if (was === undefined || is === undefined || was === is) return undefined;
-      return `volume ${change.key} went from claim ${was} to claim ${is} without being given back`;
+      return `volume ${change.key} went from claim ${was} to claim ${is} without being released`;
     }
     if (change.type !== 'claim' || change.after?.status.phase !== 'Bound') return undefined;
     const { after, before } = change;
@@ -42,14 +42,14 @@ export const boundOnce: Invariant = {
 
 const byController = 'pv.kubernetes.io/bound-by-controller';
 
-/** A claim may ask for a volume by its name, and gets it as it is: that is for people to know. */
+/** A claim that names a volume in spec.volumeName gets it, terminating or not: that is the user's decision. */
 export const terminatingIsNotBound: Invariant = {
-  name: 'a volume that is to go is given to nobody',
+  name: 'a terminating volume is bound to no claim',
   check: (change, facts) => {
     if (change.type !== 'volume' || change.before?.spec.claimRef !== undefined || change.after?.metadata.deletionTimestamp === undefined) return undefined;
     const claim = facts.claimByUid(change.after.spec.claimRef?.uid, claimKeyOf(change.after));
     const isChosen = claim !== undefined && ((claim.spec.volumeName ?? '') === '' || claim.metadata.annotations?.[byController] !== undefined);
-    return isChosen ? `volume ${change.key} is being deleted, and was given to claim ${claimKeyOf(change.after)}` : undefined;
+    return isChosen ? `volume ${change.key} is terminating, and was bound to claim ${claimKeyOf(change.after)}` : undefined;
   },
 };
 
@@ -65,12 +65,12 @@ export const releasedAfterClaim: Invariant = {
 };
 
 export const noMoreThanTheDisk: Invariant = {
-  name: 'no claim says more than its disk has',
+  name: 'no claim reports more capacity than its disk has',
   check: (change, facts) => {
     if (change.type !== 'claim' || change.after?.status.phase !== 'Bound') return undefined;
-    const [said, before] = [change.after.status.capacity?.['storage'], change.before?.status.capacity?.['storage']];
+    const [reported, before] = [change.after.status.capacity?.['storage'], change.before?.status.capacity?.['storage']];
     const size = facts.disks.get(facts.volumes.get(change.after.spec.volumeName ?? '')?.spec.csi?.volumeHandle ?? '');
-    if (said === undefined || said === before || size === undefined || compareQuantities(said, size) <= 0) return undefined;
-    return `claim ${change.key} says ${said}, and its disk has ${size}`;
+    if (reported === undefined || reported === before || size === undefined || compareQuantities(reported, size) <= 0) return undefined;
+    return `claim ${change.key} reports ${reported}, and its disk has ${size}`;
   },
 };

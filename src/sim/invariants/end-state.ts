@@ -2,8 +2,8 @@ import type { OwnerReference, PersistentVolume, PersistentVolumeClaim, Pod, Stat
 import { claimKeyOf, type Facts, isProvisioned, isRunning } from './facts.ts';
 
 /**
- * How a world ended, up to names and uids that the cluster chose. Left out is what may depend on who was first: on which node a pod
- * runs, what its replacements are called, how often something was tried, and claims that a set may have left behind, with all that is theirs.
+ * The end state of a world, without random names and uids. Left out is what may depend on the order: the node of a pod, the names of its
+ * replacements, the number of attempts, and claims that a StatefulSet may have left behind, with their volumes.
  */
 export function endState(facts: Facts): readonly string[] {
   const leftBehind = new Set(Array.from(facts.claims).flatMap(([key, claim]) => (isLeftBehind(claim, facts) ? [key] : [])));
@@ -13,7 +13,7 @@ export function endState(facts: Facts): readonly string[] {
     .filter(isCompared)
     .map((volume) => {
       const { spec, status } = volume;
-      return `volume of ${claimKeyOf(volume)} ${status.phase} ${spec.persistentVolumeReclaimPolicy} ${spec.capacity?.['storage']} attached ${facts.nodesOf(spec.csi?.volumeHandle ?? '').size} ${marksOf(volume)}`;
+      return `volume of ${claimKeyOf(volume)} ${status.phase} ${spec.persistentVolumeReclaimPolicy} ${spec.capacity?.['storage']} attached ${facts.nodesOf(spec.csi?.volumeHandle ?? '').size} ${metadataMarks(volume)}`;
     });
   const disks = Array.from(facts.disks.keys()).filter((handle) => facts.volumesOf(handle).every(isCompared));
   const pods = Array.from(facts.pods.values(), (pod) => `pod of ${ownerOf(pod)} ${pod.status.phase} ${isRunning(pod) ? 'running' : ''}`);
@@ -24,16 +24,16 @@ export function endState(facts: Facts): readonly string[] {
 
 const claimState = (claim: PersistentVolumeClaim): string => {
   const { status, metadata, spec } = claim;
-  return `${status.phase} ${spec.storageClassName} ${status.capacity?.['storage'] ?? ''} ${metadata.labels?.['touched'] ?? ''} ${metadata.deletionTimestamp === undefined ? '' : 'terminating'} ${marksOf(claim)}`;
+  return `${status.phase} ${spec.storageClassName} ${status.capacity?.['storage'] ?? ''} ${metadata.labels?.['touched'] ?? ''} ${metadata.deletionTimestamp === undefined ? '' : 'terminating'} ${metadataMarks(claim)}`;
 };
 
-/** What controllers leave on an object: a mark too many, or one that is missing, misleads whoever looks next. Whether it was ever attached may differ. */
-const marksOf = ({ metadata: { finalizers = [], annotations = {} } }: PersistentVolume | PersistentVolumeClaim): string =>
+/** Finalizers and annotations: a wrong one misleads a controller later. The attacher's finalizer may differ. */
+const metadataMarks = ({ metadata: { finalizers = [], annotations = {} } }: PersistentVolume | PersistentVolumeClaim): string =>
   [...finalizers.filter((each) => !each.startsWith('external-attacher/')), ...Object.keys(annotations)].sort().join(' ');
 
 /**
- * A claim of a number that its set has no more. With whenScaled Delete it goes with its pod; if there was no pod at that moment (a drain had driven it
- * out, or it was not made yet) nobody gives it to one, and it stays: Kubernetes (v1.36.4, `updateStatefulSet`) looks at condemned pods only.
+ * A claim whose ordinal its StatefulSet does not have any more. With whenScaled Delete it is deleted with its pod; if the pod did not exist at that
+ * moment (evicted, or not created yet), the claim gets no owner and stays: Kubernetes (v1.36.4, `updateStatefulSet`) looks at condemned pods only.
  */
 function isLeftBehind({ metadata }: PersistentVolumeClaim, facts: Facts): boolean {
   const owner = metadata.ownerReferences?.find(({ kind }) => kind === 'StatefulSet');
@@ -46,7 +46,7 @@ function isLeftBehind({ metadata }: PersistentVolumeClaim, facts: Facts): boolea
 const ownerOf = ({ metadata }: { readonly metadata: { readonly name?: string; readonly labels?: Readonly<Record<string, string>> } }): string =>
   metadata.labels?.['app'] ?? metadata.name ?? '';
 
-/** What may not be at the end of any world, whatever was done in it. */
+/** What must not be left at the end of any world. */
 export function leftUndone(facts: Facts): string | undefined {
   const needed = new Set(
     Array.from(facts.pods.values()).flatMap((pod) =>
@@ -54,54 +54,53 @@ export function leftUndone(facts: Facts): string | undefined {
     ),
   );
   for (const [handle, nodes] of facts.attached)
-    for (const node of nodes) if (!needed.has(`${node} ${handle}`)) return `disk ${handle} is still attached to ${node}, where nobody needs it`;
+    for (const node of nodes) if (!needed.has(`${node} ${handle}`)) return `disk ${handle} is still attached to ${node}, where no pod uses it`;
   for (const [name, node] of facts.nodes)
     if (facts.readySince.has(name) && node.spec.taints?.some(({ key }) => key.startsWith('node.kubernetes.io/') && key !== 'node.kubernetes.io/unschedulable'))
-      return `node ${name} is ready, and still marked as one that is not`;
+      return `node ${name} is ready, and still has the taint of one that is not`;
   for (const [key, pod] of facts.pods) if (pod.metadata.deletionTimestamp !== undefined) return `pod ${key} is still terminating`;
   for (const [name, { metadata, spec }] of facts.attachments) {
     if (metadata.deletionTimestamp !== undefined) return `attachment ${name} is still terminating`;
     const volume = facts.volumes.get(spec.source.persistentVolumeName ?? '');
-    if (!needed.has(`${spec.nodeName} ${volume?.spec.csi?.volumeHandle}`))
-      return `attachment ${name} to ${spec.nodeName} is still there, where nobody needs it`;
+    if (!needed.has(`${spec.nodeName} ${volume?.spec.csi?.volumeHandle}`)) return `attachment ${name} to ${spec.nodeName} still exists, where no pod uses it`;
   }
   for (const [key, claim] of facts.claims) {
-    if (claim.metadata.deletionTimestamp !== undefined && !isUsed(facts, key)) return `claim ${key} is still terminating, and nobody uses it`;
-    if (claim.metadata.deletionTimestamp === undefined && isOrphan(claim, facts)) return `claim ${key} is still there, and whoever owned it is gone`;
+    if (claim.metadata.deletionTimestamp !== undefined && !isUsed(facts, key)) return `claim ${key} is still terminating, and no pod uses it`;
+    if (claim.metadata.deletionTimestamp === undefined && isOrphan(claim, facts)) return `claim ${key} still exists, and its owner is gone`;
   }
   for (const volume of facts.volumes.values()) {
     const claim = facts.claimByUid(volume.spec.claimRef?.uid, claimKeyOf(volume));
     if (claim?.status.phase === 'Pending' && (claim.spec.volumeName ?? '') === '')
       return `claim ${claim.metadata.name} is still Pending, and volume ${volume.metadata.name} is there for it`;
-    const undone = undoneOf(volume, facts);
+    const undone = volumeLeftUndone(volume, facts);
     if (undone !== undefined) return undone;
   }
   for (const [name, { spec }] of facts.intents)
-    if (spec.operation !== 'Scrub' || !hasNoPlaceToScrub(name, facts)) return `there is still an intent to ${spec.operation} ${name}`;
+    if (spec.operation !== 'Scrub' || !cannotRecycle(name, facts)) return `there is still an intent to ${spec.operation} ${name}`;
   return undefined;
 }
 
-/** A pod that does not run. */
+/** The first pod that does not run. */
 export function idlePod(facts: Facts): string | undefined {
   for (const [key, pod] of facts.pods) if (!isRunning(pod)) return `pod ${key} does not run`;
   return undefined;
 }
 
-function undoneOf(volume: PersistentVolume, facts: Facts): string | undefined {
+function volumeLeftUndone(volume: PersistentVolume, facts: Facts): string | undefined {
   const { metadata, spec, status } = volume;
   if (facts.claimByUid(spec.claimRef?.uid, claimKeyOf(volume)) !== undefined) return undefined;
   const policy = spec.persistentVolumeReclaimPolicy;
   if (metadata.deletionTimestamp !== undefined) return `volume ${metadata.name} is still terminating, and no claim has it`;
   if (spec.claimRef?.uid !== undefined && status.phase === 'Bound') return `volume ${metadata.name} is still Bound, and its claim is gone`;
   const isDue =
-    (policy === 'Recycle' && !isAwaited(volume, facts) && !hasNoPlaceToScrub(metadata.name, facts)) || (policy === 'Delete' && isProvisioned(volume));
+    (policy === 'Recycle' && !waitsForPods(volume, facts) && !cannotRecycle(metadata.name, facts)) || (policy === 'Delete' && isProvisioned(volume));
   return isDue && status.phase === 'Released' ? `volume ${metadata.name} is still Released, and its policy is ${policy}` : undefined;
 }
 
-/** As long as a pod names the claim that is gone, nobody scrubs its volume: Kubernetes (v1.36.4) does not either. */
-const isAwaited = (volume: PersistentVolume, facts: Facts): boolean => !facts.claims.has(claimKeyOf(volume)) && isUsed(facts, claimKeyOf(volume));
+/** A volume is not recycled while a pod names its deleted claim, as in Kubernetes (v1.36.4, `recycleVolumeOperation`). */
+const waitsForPods = (volume: PersistentVolume, facts: Facts): boolean => !facts.claims.has(claimKeyOf(volume)) && isUsed(facts, claimKeyOf(volume));
 
-/** Claims of sets go with their set, or with the pod that was scaled away. */
+/** The owner of a claim, a StatefulSet or a pod that was scaled down, is gone. */
 function isOrphan({ metadata }: PersistentVolumeClaim, facts: Facts): boolean {
   const exists = ({ kind, name, uid }: OwnerReference) => {
     const owners: ReadonlyMap<string, Pod | StatefulSet> = kind === 'Pod' ? facts.pods : facts.sets;
@@ -111,10 +110,10 @@ function isOrphan({ metadata }: PersistentVolumeClaim, facts: Facts): boolean {
   return ownerReferences.length > 0 && !ownerReferences.some(exists);
 }
 
-/** People who cordon every node keep scrubbers away as well. */
-function hasNoPlaceToScrub(volume: string | undefined, facts: Facts): boolean {
-  const scrubber = facts.pods.get(`default/recycler-for-${volume}`);
-  if (scrubber?.status.phase !== 'Pending' || (scrubber.spec.nodeName ?? '') !== '') return false;
+/** The recycler pod cannot run: every node is cordoned. */
+function cannotRecycle(volume: string | undefined, facts: Facts): boolean {
+  const recycler = facts.pods.get(`default/recycler-for-${volume}`);
+  if (recycler?.status.phase !== 'Pending' || (recycler.spec.nodeName ?? '') !== '') return false;
   return Array.from(facts.nodes.values()).every(({ spec }) => spec.unschedulable === true);
 }
 

@@ -3,7 +3,7 @@ import type { VolumeIntent } from '../../api/kinds/mooring/volume-intent.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { DiskChange } from '../drivers/simulated-disk-driver.ts';
 
-/** What the invariants look at, by the prefix of its keys in the store. */
+/** The kinds that the invariants observe, by the prefix of their keys in the store. */
 export const watchedKinds = {
   volume: '/registry/persistentvolumes/',
   claim: '/registry/persistentvolumeclaims/',
@@ -39,21 +39,21 @@ export type ObjectChange = {
   };
 }[WatchedKind];
 
-/** What somebody may object to: a change in the store, one at the backend, or an answer of the server. */
+/** What an invariant checks: a change in the store, one at the backend, a driver call, or an answer of the server. */
 export type ObservedChange =
   | ObjectChange
   | { readonly type: 'disk'; readonly change: DiskChange }
   | { readonly type: 'call'; readonly call: DriverCall }
   | { readonly type: 'fenced-write'; readonly lease: string; readonly epoch: number; readonly revision: number };
 
-/** Somebody asks a driver to delete a disk, and later, if ever, the backend is about to do it. */
+/** A call of DeleteVolume: when it is made, and later, if it `arrives`, when the backend performs it. */
 export interface DriverCall {
   readonly id: number;
   readonly deletes: string;
   readonly arrives: boolean;
 }
 
-/** The cluster as it really is at this moment, whatever its parts believe: kept up with every change. */
+/** The real state of the cluster, independent of the components' caches. Updated with every change. */
 export class Facts {
   readonly volumes = new Map<string, PersistentVolume>();
   /** By 'namespace/name', as pods. */
@@ -72,13 +72,13 @@ export class Facts {
   readonly attached = new Map<string, Set<string>>();
   /** When each node became ready, if it is. */
   readonly readySince = new Map<string, number>();
-  /** Nodes that were ready once, and then for a while were not, or were gone. */
+  /** Nodes that were ready, and then not ready or gone for a while. */
   readonly wavered = new Set<string>();
-  /** Since when not one node is ready; undefined: some is. */
+  /** Since when no node is ready; undefined: some node is. */
   allDownSince: number | undefined;
-  /** When the last pod went that used a disk on a node, by 'node handle'. */
+  /** When the last pod that used a disk on a node was deleted, by 'node handle'. */
   readonly unneededSince = new Map<string, number>();
-  /** Revisions at which a lease changed hands: its present epoch. */
+  /** The current epoch of each lease: the revision at which its holder changed. */
   readonly epochs = new Map<string, number>();
 
   change(change: ObjectChange, now: number): void {
@@ -110,7 +110,7 @@ export class Facts {
     return claim?.metadata.uid === uid ? claim : undefined;
   }
 
-  /** The disks that a pod's volumes are, as far as its claims are bound. */
+  /** The disks of a pod's bound claims. */
   disksOf(pod: Pod): readonly { readonly handle: string; readonly volume: PersistentVolume; readonly claim: PersistentVolumeClaim }[] {
     return (pod.spec.volumes ?? []).flatMap(({ persistentVolumeClaim }) => {
       const claim = this.claims.get(`${pod.metadata.namespace}/${persistentVolumeClaim?.claimName}`);
@@ -122,7 +122,7 @@ export class Facts {
     });
   }
 
-  /** Pods with containers that run, on a node and with a disk mounted. */
+  /** Pods that run on a node with a disk. */
   *runningOn(node: string, handle: string): Generator<Pod> {
     for (const pod of this.pods.values())
       if (pod.spec.nodeName === node && isRunning(pod) && this.disksOf(pod).some((disk) => disk.handle === handle)) yield pod;
@@ -176,7 +176,7 @@ function entryOf<K>(map: Map<K, Set<string>>, key: K): Set<string> {
 
 export const isRunning = ({ status }: Pod): boolean => status.containerStatuses?.some(({ state }) => state?.running !== undefined) ?? false;
 
-/** Only what somebody was asked to make is theirs to delete, as with external provisioners. */
+/** A driver deletes only the volumes that it provisioned, as external provisioners do. */
 export const isProvisioned = ({ metadata }: PersistentVolume): boolean => metadata.annotations?.['pv.kubernetes.io/provisioned-by'] !== undefined;
 
 export const claimKeyOf = ({ spec }: PersistentVolume): string => `${spec.claimRef?.namespace}/${spec.claimRef?.name}`;

@@ -7,16 +7,16 @@ import { deletedAfterClaim, deletedOnce, givenBackClean, intentBeforeEffect, mad
 import { noSurplus, retainedClaimsStay, staysInOutage } from './workloads.ts';
 
 interface InvariantOptions {
-  /** How many volumes a node takes. */
+  /** The attach limit of a node. */
   readonly volumeLimit: number | undefined;
-  /** Of each Deployment, in a world in which nothing fails. */
+  /** The highest replicas of each Deployment, in a world without faults. */
   readonly mostReplicas?: ReadonlyMap<string, number> | undefined;
-  /** Nothing keeps controllers from their work: neither they nor the server nor their clocks fail. */
+  /** Neither controllers nor server nor their clocks fail. */
   readonly controllersAreWell?: boolean;
   readonly disturbedUntil?: DisturbedUntil;
 }
 
-/** All of them, for one run: some remember. */
+/** All invariants, for one run: some have state. */
 export const invariantsOf = ({
   volumeLimit,
   mostReplicas = new Map(),

@@ -1,4 +1,4 @@
-/** Each invariant can fail, and does not where it must not. */
+/** Each invariant can be violated, and holds where it must. */
 import { describe, expect, test } from 'vitest';
 import { put } from '../../store/contract.ts';
 import { openMemoryStore } from '../../store/memory/memory-store.ts';
@@ -12,7 +12,7 @@ import { deletedAfterClaim, intentBeforeEffect, notOfferedUnscrubbed, retained }
 
 const outOfService = { key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' };
 
-/** A store that somebody watches, with a clock that is set by hand. */
+/** A store with an observer, and a clock that the test sets. */
 async function watched(...invariants: readonly Invariant[]) {
   const [store, violations, time] = [openMemoryStore(), [] as Violation[], { now: 0 }];
   const observer = new Observer({ invariants, now: () => time.now, onChange: () => undefined, onViolation: (violation) => violations.push(violation) });
@@ -62,13 +62,13 @@ async function podWithDisk() {
   return { ...watch, detach: () => watch.observer.diskChanged({ type: 'detached', handle: 'd', node: 'n' }) };
 }
 
-test('a disk that is taken from a node which was never anything but ready is found out, however young the node is', async () => {
+test('a disk that is detached from a node that was always ready is a violation, also if the node is new', async () => {
   const { detach, names } = await podWithDisk();
   detach();
   expect(names()).toEqual([mountedStays.name]);
 });
 
-test('a node that has just come back may lose what was decided while it was away; later it may not', async () => {
+test('a disk may be detached from a node that has just become ready again; later it may not', async () => {
   const { detach, names, node, time } = await podWithDisk();
   await node('Unknown');
   await node('True');
@@ -80,14 +80,14 @@ test('a node that has just come back may lose what was decided while it was away
   expect(names()).toEqual([mountedStays.name]);
 });
 
-test('a node that is out of service may lose its disks', async () => {
+test('a disk may be detached from a node that is out of service', async () => {
   const { detach, names, node } = await podWithDisk();
   await node('True', [outOfService]);
   detach();
   expect(names()).toEqual([]);
 });
 
-test('two pods that run with a claim for one pod are found out', async () => {
+test('two pods that run with a ReadWriteOncePod claim are a violation', async () => {
   const watch = await watched(onePod);
   await watch.volume('Bound', bound('Delete'));
   await watch.claim('ReadWriteOncePod');
@@ -101,7 +101,7 @@ test('two pods that run with a claim for one pod are found out', async () => {
 test.each([
   ['Retain', 1],
   ['Delete', 0],
-])('the disk of a volume with policy %s is deleted after somebody has deleted the volume: %i violations', async (policy, count) => {
+])('the disk of a volume with policy %s is deleted after the PersistentVolume was deleted: %i violations', async (policy, count) => {
   const watch = await watched(retained());
   await watch.volume('Released', bound(policy));
   await watch.removeVolume();
@@ -122,7 +122,7 @@ test.each([
   expect(watch.names()).toHaveLength(count);
 });
 
-test('another call, made after the policy became Retain, is not excused by one that is still under way', async () => {
+test('a call made after the policy became Retain is a violation, also if an earlier one is still under way', async () => {
   const watch = await watched(retained());
   await watch.volume('Released', bound('Delete'));
   watch.observer.driverCalled({ id: 1, deletes: 'd', arrives: false });
@@ -133,7 +133,7 @@ test('another call, made after the policy became Retain, is not excused by one t
   expect(watch.names()).toHaveLength(1);
 });
 
-test.each(['Released', 'Failed'])('a volume that was %s is offered again only after a scrubber has succeeded, each time anew', async (phase) => {
+test.each(['Released', 'Failed'])('a volume that was %s is offered again only after a recycler pod has succeeded, each time', async (phase) => {
   const watch = await watched(notOfferedUnscrubbed());
   const round = async (scrubber: string) => {
     await watch.volume('Bound', bound('Recycle'));
@@ -148,10 +148,10 @@ test.each(['Released', 'Failed'])('a volume that was %s is offered again only af
 });
 
 test.each([
-  ['nothing ever kept the controllers from hearing', Number.NEGATIVE_INFINITY, 1],
-  ['something kept them from it long ago', 0, 1],
-  ['something keeps them from it', 40_000, 0],
-])('in a full outage a node drives out its pods, and %s', async (_, disturbedUntil, count) => {
+  ['no fault disturbed the controllers', Number.NEGATIVE_INFINITY, 1],
+  ['a fault disturbed them long ago', 0, 1],
+  ['a fault disturbs them', 40_000, 0],
+])('in a full outage a node evicts its pods, and %s', async (_, disturbedUntil, count) => {
   const watch = await watched(staysInOutage(false, () => disturbedUntil));
   await watch.node('True');
   await watch.node('Unknown');
@@ -160,15 +160,15 @@ test.each([
   expect(watch.names()).toHaveLength(count);
 });
 
-test('a node that is ready again and still marked is something left undone', async () => {
+test('a node that is ready again and still tainted is left undone', async () => {
   const { node, observer } = await watched();
   await node('True', [{ key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' }]);
   expect(leftUndone(observer.facts)).toBeUndefined();
   await node('True', [outOfService]);
-  expect(leftUndone(observer.facts)).toBe('node n is ready, and still marked as one that is not');
+  expect(leftUndone(observer.facts)).toBe('node n is ready, and still has the taint of one that is not');
 });
 
-test('an attachment that nobody needs is something left undone', async () => {
+test('an attachment that no pod uses is left undone', async () => {
   const watch = await watched();
   await watch.volume('Bound', bound('Delete'));
   await watch.claim('ReadWriteOnce');
@@ -177,12 +177,12 @@ test('an attachment that nobody needs is something left undone', async () => {
     spec: { nodeName: 'n', source: { persistentVolumeName: 'v' } },
     status: {},
   });
-  expect(leftUndone(watch.observer.facts)).toBe('attachment a to n is still there, where nobody needs it');
+  expect(leftUndone(watch.observer.facts)).toBe('attachment a to n still exists, where no pod uses it');
   await watch.pod('p', { phase: 'Pending' });
   expect(leftUndone(watch.observer.facts)).toBeUndefined();
 });
 
-test('a claim that has got another volume does not keep the one that was made for it', async () => {
+test('a claim that is bound to another volume does not keep the one that was provisioned for it', async () => {
   const watch = await watched(deletedAfterClaim);
   await watch.volume('Released', bound('Delete'));
   const claim = (volumeName: string) =>
@@ -214,8 +214,8 @@ test.each([
   expect(watch.names()).toHaveLength(count);
 });
 
-describe('a disk more than a node takes', () => {
-  /** Of a class that waits for pods; what comes to pass before the claim has its volume. */
+describe('a disk beyond the attach limit', () => {
+  /** A claim of a WaitForFirstConsumer class; `meanwhile` happens before it has its volume. */
   async function attached(meanwhile: (step: { chooseNode: () => Promise<void>; deleteClass: () => Promise<unknown> }) => Promise<void>) {
     const watch = await watched(withinLimit(0));
     const claim = (annotations: object, volumeName?: string) =>
@@ -235,11 +235,11 @@ describe('a disk more than a node takes', () => {
     return watch.names().length;
   }
 
-  test('is found out', async () => {
+  test('is a violation', async () => {
     expect(await attached(({ chooseNode }) => chooseNode())).toBe(1);
   });
 
-  test('is excused if the class was deleted while the disk was waited for', async () => {
+  test('does not count if the StorageClass was deleted before the disk existed', async () => {
     const inOrder = async ({ chooseNode, deleteClass }: { chooseNode: () => Promise<void>; deleteClass: () => Promise<unknown> }) => {
       await chooseNode();
       await deleteClass();
@@ -247,7 +247,7 @@ describe('a disk more than a node takes', () => {
     expect(await attached(inOrder)).toBe(0);
   });
 
-  test('is found out also after some other class was deleted', async () => {
+  test('is a violation also after another StorageClass was deleted', async () => {
     const watch = await watched(withinLimit(0));
     await watch.write('storage.k8s.io/storageclasses/other', { metadata: { name: 'other' }, volumeBindingMode: 'WaitForFirstConsumer' });
     await watch.remove('storage.k8s.io/storageclasses/other');
@@ -258,12 +258,12 @@ describe('a disk more than a node takes', () => {
   });
 
   test.each([
-    ['has always been there', [], 1],
+    ['was always ready', [], 1],
     ['has just come back', ['away', 'back'], 0],
     ['came back some time ago', ['away', 'back', 'wait'], 1],
-    ['came back some time ago, but the scheduler hears little', ['away', 'back', 'wait', 'disturb'], 0],
-    ['came back some time ago, and the scheduler heard little once', ['away', 'back', 'disturb', 'wait'], 1],
-  ])('is judged by whether the node %s', async (_, steps, count) => {
+    ['came back some time ago, but a fault disturbs the scheduler', ['away', 'back', 'wait', 'disturb'], 0],
+    ['came back some time ago, and a fault disturbed the scheduler before', ['away', 'back', 'disturb', 'wait'], 1],
+  ])('depends on whether the node %s', async (_, steps, count) => {
     let disturbedUntil = Number.NEGATIVE_INFINITY;
     const watch = await watched(withinLimit(0, () => disturbedUntil));
     await watch.node('True');

@@ -1,8 +1,8 @@
 import type { PersistentVolumeClaim } from '../../api/generated/types.ts';
 import { type ObservedChange, claimKeyOf, type Facts } from './facts.ts';
-import { type DisturbedUntil, type Invariant, neverDisturbed, newsMs } from './invariant.ts';
+import { type DisturbedUntil, type Invariant, neverDisturbed, cachesCurrentMs } from './invariant.ts';
 
-/** What a driver can attach to a node, as its CSINode says. */
+/** The attach limit of the driver in the node's CSINode. */
 export function withinLimit(limit: number | undefined, disturbedUntil: DisturbedUntil = neverDisturbed): Invariant {
   const uncounted = new UncountedClaims();
   const early = new EarlyPods(disturbedUntil);
@@ -17,23 +17,23 @@ export function withinLimit(limit: number | undefined, disturbedUntil: Disturbed
       const counted = Array.from(facts.attached).filter(
         ([handle, nodes]) => nodes.has(node) && !uncounted.has(handle, facts) && !early.wants(handle, node, facts),
       );
-      return counted.length <= limit ? undefined : `${counted.length} disks are attached to node ${node}, which takes ${limit}`;
+      return counted.length <= limit ? undefined : `${counted.length} disks are attached to node ${node}, whose limit is ${limit}`;
     },
   };
 }
 
-/** What a scheduler knows may be so old. */
+/** The scheduler's cache may be so old. */
 const knownMs = 120_000;
 
 /**
- * A pod was given a place, the volume of its claim is not there yet, and the class is deleted: nobody can tell any more that the claim will need a disk
- * of this driver. So schedulers do not count it when the next pod comes; Kubernetes (v1.36.4, `getCSIDriverInfoFromSC`) does not either.
+ * A pod has a node, the volume of its claim does not exist yet, and the StorageClass is deleted: then the scheduler cannot know that the claim will need a
+ * disk of this driver, and does not count it for the next pod. Neither does Kubernetes (v1.36.4, `getCSIDriverInfoFromSC`).
  */
 class UncountedClaims {
-  /** By uid, as those that follow. */
+  /** By uid, like `#boundAt`. */
   readonly #claims = new Set<string>();
   readonly #boundAt = new Map<string, number>();
-  /** Classes that waited for pods, and were deleted: when they came back, if they did. Nobody is given a place for a claim of the others before its volume is there. */
+  /** Deleted WaitForFirstConsumer classes, with the time when they were created again. For claims of other classes, no pod is scheduled before the volume exists. */
   readonly #deletedClasses = new Map<string, number | undefined>();
 
   has(handle: string, facts: Facts): boolean {
@@ -70,19 +70,19 @@ class UncountedClaims {
     const mayBeMissing = this.#deletedClasses.has(name) && (!facts.classes.has(name) || now - (this.#deletedClasses.get(name) ?? now) < knownMs);
     const mayBeWithoutVolume = !hasVolume(claim) || now - (this.#boundAt.get(uid) ?? -Infinity) < knownMs;
     if (!mayBeMissing || !mayBeWithoutVolume) return;
-    // Somebody has chosen a node for it, or a volume.
+    // The scheduler has chosen a node or a volume for it.
     const isAwaited =
       annotations?.['volume.kubernetes.io/selected-node'] !== undefined || Array.from(facts.volumes.values()).some((volume) => claimKeyOf(volume) === key);
     if (isAwaited) this.#claims.add(uid);
   }
 }
 
-/** So long it takes at most until all has arrived that a node which comes back says, if nothing is in the way. */
+/** So long it takes at most until the scheduler's cache has a returning node with its CSINode, without faults. */
 const joinsMs = 5_000;
 
 /**
- * A node was removed and came back. A scheduler that hears of the node before it hears of its CSINode knows no limit; Kubernetes (v1.36.4, `NodeVolumeLimits`)
- * does not wait for one either. So pods that got a place there right after its return, or while the scheduler heard little, are not held against it.
+ * A node was removed and joined again. A scheduler that has the node but not its CSINode in its cache knows no limit; Kubernetes (v1.36.4,
+ * `NodeVolumeLimits`) does not wait for it either. So pods that were scheduled right after the return, or while faults disturbed the scheduler, do not count.
  */
 class EarlyPods {
   readonly #disturbedUntil: DisturbedUntil;
@@ -109,7 +109,7 @@ class EarlyPods {
     if (change.type !== 'pod' || change.after?.spec.nodeName === undefined || change.before?.spec.nodeName === change.after.spec.nodeName) return;
     const returnedAt = this.#returnedAt.get(change.after.spec.nodeName);
     if (returnedAt === undefined) return;
-    if (now - returnedAt < joinsMs || now - this.#disturbedUntil('scheduler') < newsMs) this.#pods.add(change.after.metadata.uid ?? '');
+    if (now - returnedAt < joinsMs || now - this.#disturbedUntil('scheduler') < cachesCurrentMs) this.#pods.add(change.after.metadata.uid ?? '');
   }
 }
 

@@ -13,7 +13,7 @@ function observer(...invariants: ConstructorParameters<typeof Observer>[0]['inva
   return { watch, violations };
 }
 
-test('a store that comes back without what it acknowledged is found out', async () => {
+test('a store that lost an acknowledged write is a violation', async () => {
   const store = openMemoryStore();
   const written = await store.transact({ compares: [], writes: [put('/a', bytes(1))] });
   if (!written.ok) throw new Error('nothing was written');
@@ -25,7 +25,7 @@ test('a store that comes back without what it acknowledged is found out', async 
   expect(violations.map(({ invariant }) => invariant)).toEqual(['what was acknowledged is kept']);
 });
 
-test('a node that says once more how it is changes nothing; one that says something else does', async () => {
+test('a heartbeat is no change; another node status is', async () => {
   const store = openMemoryStore();
   const { watch } = observer();
   await watch.follow(store);
@@ -42,7 +42,7 @@ test('a node that says once more how it is changes nothing; one that says someth
   expect(watch.changes).toBe(before + 1);
 });
 
-test('a pod more than anybody asked for is found out; one in the place of a pod that goes is not', async () => {
+test('a surplus pod is a violation; one that replaces a terminating pod is not', async () => {
   const store = openMemoryStore();
   const { watch, violations } = observer(noSurplus(new Map([['web', 1]])));
   await watch.follow(store);
@@ -64,5 +64,5 @@ test('a pod more than anybody asked for is found out; one in the place of a pod 
   await make('b');
   expect(violations).toEqual([]);
   await make('c');
-  expect(violations.map(({ what }) => what)).toEqual(['web-1 has 2 pods, and nobody ever asked for more than 1']);
+  expect(violations.map(({ what }) => what)).toEqual(['web-1 has 2 pods, and the highest replicas was 1']);
 });

@@ -11,12 +11,12 @@ export interface Violation {
 export interface ObserverOptions {
   readonly invariants: readonly Invariant[];
   readonly now: () => number;
-  /** Everything that really happened, in order. */
+  /** Called for every change, in order. */
   readonly onChange: (change: ObservedChange, facts: Facts) => void;
   readonly onViolation: (violation: Violation) => void;
 }
 
-/** Follows the store and the backend, behind the back of the API: what it sees is what is. */
+/** Watches the store and the backend directly, not through the API, and checks the invariants. */
 export class Observer {
   readonly facts = new Facts();
   readonly #options: ObserverOptions;
@@ -24,24 +24,24 @@ export class Observer {
   #watch: Watch | undefined;
   #changes = 0;
   readonly #revisions = new Map<string, number>();
-  /** The highest revision that somebody was told to be written. */
+  /** The highest revision that was acknowledged to a client. */
   #acknowledged = 0;
 
   constructor(options: ObserverOptions) {
     this.#options = options;
   }
 
-  /** How often something changed that is more than a sign of life. */
+  /** The number of changes, without heartbeats. */
   get changes(): number {
     return this.#changes;
   }
 
-  /** Of all objects that invariants look at, as they are now. */
+  /** The current revisions of all observed objects. */
   get revisions(): ReadonlySet<number> {
     return new Set(this.#revisions.values());
   }
 
-  /** The store of a new life of the server. What changed while nobody looked is seen now, all at once. */
+  /** Watches the store of a new run of the server. Changes since the last run are applied at once. */
   async follow(store: Store): Promise<void> {
     this.#watch?.stop();
     const { entries, revision } = await store.range({ from: '/', to: '0' });
@@ -64,7 +64,7 @@ export class Observer {
     this.#check({ type: 'call', call });
   }
 
-  /** Somebody was told that their write is done. */
+  /** A write was acknowledged to a client. */
   acknowledge(revision: number): void {
     this.#acknowledged = Math.max(this.#acknowledged, revision);
   }
@@ -99,14 +99,14 @@ export class Observer {
   #apply(changes: readonly ObjectChange[], revision: number): void {
     this.#revision = Math.max(this.#revision, revision);
     const now = this.#options.now();
-    // A transaction is whole, or it is not: nobody judges half of it.
+    // Transactions are atomic: the invariants are checked when all of it is applied.
     for (const change of changes) {
       this.facts.change(change, now);
       if (change.after === undefined) this.#revisions.delete(`${change.type} ${change.key}`);
       else this.#revisions.set(`${change.type} ${change.key}`, change.revision);
     }
     for (const change of changes) {
-      if (!isSignOfLife(change)) this.#changes++;
+      if (!isHeartbeat(change)) this.#changes++;
       this.#check(change);
     }
   }
@@ -117,7 +117,7 @@ export class Observer {
     if (type === undefined) return [];
     const name = key.slice(watchedKinds[type].length);
     const after: unknown = entry === undefined ? undefined : JSON.parse(Buffer.from(entry.value).toString());
-    // The types of both sides follow from the key.
+    // The key determines the type of both objects.
     return [{ type, key: name, revision, before: this.#known(type).get(name), after } as ObjectChange];
   }
 
@@ -140,13 +140,13 @@ const prefixes = Object.entries(watchedKinds) as readonly (readonly [WatchedKind
 
 const typeOf = (key: string): WatchedKind | undefined => prefixes.find(([, prefix]) => key.startsWith(prefix))?.[0];
 
-/** A node that says once more how it is. */
-function isSignOfLife({ type, before, after }: ObjectChange): boolean {
+/** A node status that repeats the last one. */
+function isHeartbeat({ type, before, after }: ObjectChange): boolean {
   if (type !== 'node' || before === undefined || after === undefined) return false;
   return isSameButTimes(before, after);
 }
 
-/** Nodes say so every few seconds: to write both down and compare that took as long as all invariants. */
+/** Heartbeats come every few seconds: to compare them as JSON took as long as all invariants. */
 function isSameButTimes(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;

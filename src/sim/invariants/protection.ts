@@ -16,7 +16,7 @@ export const claimInUseStays: Invariant = {
 };
 
 export const boundVolumeStays: Invariant = {
-  name: 'a volume is never removed while a claim has it',
+  name: 'a volume is never removed while a claim is bound to it',
   check: (change, facts) => {
     if (change.type !== 'volume' || change.after !== undefined || change.before === undefined) return undefined;
     const claim = facts.claimByUid(change.before.spec.claimRef?.uid, claimKeyOf(change.before));
@@ -26,13 +26,13 @@ export const boundVolumeStays: Invariant = {
   },
 };
 
-/** A write under a fence names the epoch that was in force when it was committed. */
+/** The epoch of a fenced write is the current one when the write is committed. */
 export const deposedWriteNothing: Invariant = {
   name: 'a deposed leader cannot write',
   check: (change, facts) => {
     if (change.type !== 'fenced-write') return undefined;
     const epoch = facts.epochs.get(change.lease);
     if (epoch === undefined || epoch === change.epoch || epoch > change.revision) return undefined;
-    return `a write of epoch ${change.epoch} of ${change.lease} became revision ${change.revision}, when epoch ${epoch} was in force`;
+    return `a write of epoch ${change.epoch} of ${change.lease} became revision ${change.revision}, when epoch ${epoch} was current`;
   },
 };

@@ -2,7 +2,7 @@ import type { PersistentVolume } from '../../api/generated/types.ts';
 import { claimKeyOf, type Facts, isProvisioned } from './facts.ts';
 import type { Invariant } from './invariant.ts';
 
-/** Whether a claim that lives has the volume. A claim that got another one while this was being made has no use for it; as in Kubernetes (v1.36.4, `syncVolume`) it goes. */
+/** The existing claim of a volume. If the claim was bound to another volume meanwhile, this one is deleted, as in Kubernetes (v1.36.4, `syncVolume`). */
 function owner(facts: Facts, handle: string): string | undefined {
   for (const volume of facts.volumesOf(handle)) {
     const key = claimKeyOf(volume);
@@ -12,13 +12,13 @@ function owner(facts: Facts, handle: string): string | undefined {
   return undefined;
 }
 
-/** Also after somebody has deleted the volume: its disk stays. What a driver was asked to do before the policy became Retain, nobody can take back. */
+/** Also if the PersistentVolume is deleted, its disk stays. A driver call from before the policy became Retain cannot be taken back. */
 export function retained(): Invariant {
   const lastVolumes = new Map<string, PersistentVolume>();
-  /** Calls that nothing was to be said against when they were made, and the disk that one of them deletes right now. */
-  const rightful = new Set<number>();
-  let going: string | undefined;
-  const keeper = (handle: string, facts: Facts): PersistentVolume | undefined => {
+  /** Calls that were allowed when they were made, and the disk that one of them deletes now. */
+  const allowed = new Set<number>();
+  let deleting: string | undefined;
+  const retainedVolume = (handle: string, facts: Facts): PersistentVolume | undefined => {
     const present = facts.volumesOf(handle);
     const volumes = present.length > 0 ? present : [lastVolumes.get(handle)];
     return volumes.find((volume) => volume?.spec.persistentVolumeReclaimPolicy === 'Retain');
@@ -30,15 +30,15 @@ export function retained(): Invariant {
       if (gone?.spec.csi !== undefined) lastVolumes.set(gone.spec.csi.volumeHandle, gone);
       if (change.type === 'call') {
         const { id, deletes, arrives } = change.call;
-        if (arrives) going = rightful.has(id) ? deletes : undefined;
-        else if (keeper(deletes, facts) === undefined) rightful.add(id);
+        if (arrives) deleting = allowed.has(id) ? deletes : undefined;
+        else if (retainedVolume(deletes, facts) === undefined) allowed.add(id);
       }
       if (change.type !== 'disk' || change.change.type !== 'deleted') return undefined;
       const { handle } = change.change;
-      const kept = keeper(handle, facts);
-      const isRightful = going === handle;
-      going = undefined;
-      return kept === undefined || isRightful ? undefined : `disk ${handle} of volume ${kept.metadata.name} was deleted, and its policy is Retain`;
+      const kept = retainedVolume(handle, facts);
+      const isAllowed = deleting === handle;
+      deleting = undefined;
+      return kept === undefined || isAllowed ? undefined : `disk ${handle} of volume ${kept.metadata.name} was deleted, and its policy is Retain`;
     },
   };
 }
@@ -49,11 +49,11 @@ export const deletedAfterClaim: Invariant = {
     if (change.type !== 'disk' || change.change.type !== 'deleted') return undefined;
     const { handle } = change.change;
     const claim = owner(facts, handle);
-    return claim === undefined ? undefined : `disk ${handle} was deleted while claim ${claim} has it`;
+    return claim === undefined ? undefined : `disk ${handle} was deleted while claim ${claim} is bound to it`;
   },
 };
 
-/** A handle comes from the uid of a claim: what was deleted never comes back. */
+/** A handle contains the uid of a claim: a deleted disk is never created again. */
 export function deletedOnce(): Invariant {
   const deleted = new Set<string>();
   return {
@@ -61,14 +61,14 @@ export function deletedOnce(): Invariant {
     check: (change) => {
       if (change.type !== 'disk') return undefined;
       const { handle, type } = change.change;
-      if (type === 'created' && deleted.has(handle)) return `disk ${handle} was made again after it had been deleted`;
+      if (type === 'created' && deleted.has(handle)) return `disk ${handle} was created again after it had been deleted`;
       if (type === 'deleted') deleted.add(handle);
       return undefined;
     },
   };
 }
 
-/** Nobody but the reclaimer clears the claimRef of a Released volume with this policy; it has to have seen a scrubber succeed since. */
+/** Only the reclaimer clears the claimRef of a Released volume with policy Recycle, after a recycler pod has succeeded. */
 export function notOfferedUnscrubbed(): Invariant {
   const scrubbed = new Set<string>();
   return {
@@ -77,17 +77,17 @@ export function notOfferedUnscrubbed(): Invariant {
       if (change.type === 'pod' && change.after?.status.phase === 'Succeeded') scrubbed.add(change.after.metadata.name ?? '');
       if (change.type !== 'volume' || change.before === undefined || change.after === undefined) return undefined;
       const { before, after } = change;
-      const scrubber = `recycler-for-${change.key}`;
-      if (after.status.phase === 'Bound') scrubbed.delete(scrubber);
+      const recycler = `recycler-for-${change.key}`;
+      if (after.status.phase === 'Bound') scrubbed.delete(recycler);
       const isUnclaimed = before.status.phase === 'Released' || before.status.phase === 'Failed';
       const isGivenBack = isUnclaimed && before.spec.claimRef !== undefined && after.spec.claimRef === undefined;
-      if (!isGivenBack || after.spec.persistentVolumeReclaimPolicy !== 'Recycle' || scrubbed.has(scrubber)) return undefined;
-      return `volume ${change.key} is offered again, and no scrubber has succeeded since it was bound`;
+      if (!isGivenBack || after.spec.persistentVolumeReclaimPolicy !== 'Recycle' || scrubbed.has(recycler)) return undefined;
+      return `volume ${change.key} is offered again, and no recycler pod has succeeded since it was bound`;
     },
   };
 }
 
-/** A mark of the controller that stays would make the next reservation by hand look like its own. */
+/** With the annotation bound-by-controller, the next reservation by hand would look like the binder's own. */
 export const givenBackClean: Invariant = {
   name: 'Recycle: nothing of the last claim is left',
   check: (change) => {
@@ -95,17 +95,17 @@ export const givenBackClean: Invariant = {
     const { after } = change;
     if (after?.spec.persistentVolumeReclaimPolicy !== 'Recycle' || after.spec.claimRef !== undefined) return undefined;
     const isMarked = after.metadata.annotations?.['pv.kubernetes.io/bound-by-controller'] !== undefined;
-    return isMarked ? `volume ${change.key} is free again, and marked as bound by a controller` : undefined;
+    return isMarked ? `volume ${change.key} is available again, and annotated as bound by a controller` : undefined;
   },
 };
 
 export const madeOnce: Invariant = {
-  name: 'for a claim, one volume is made',
+  name: 'for a claim, one volume is provisioned',
   check: (change, facts) => {
     if (change.type !== 'intent' || change.before !== undefined || change.after?.spec.operation !== 'Create') return undefined;
     const { claimRef } = change.after.spec;
     const other = Array.from(facts.intents).find(([key, { spec }]) => key !== change.key && spec.operation === 'Create' && spec.claimRef.uid === claimRef.uid);
-    return other === undefined ? undefined : `${other[0]} and ${change.key} are both made for claim ${claimRef.namespace}/${claimRef.name}`;
+    return other === undefined ? undefined : `${other[0]} and ${change.key} are both provisioned for claim ${claimRef.namespace}/${claimRef.name}`;
   },
 };
 
@@ -118,7 +118,7 @@ export function intentBeforeEffect(): Invariant {
       if (change.type !== 'intent' && change.type !== 'volume') return undefined;
       if (change.type === 'volume' && change.after !== undefined) unguarded.observe(change.key, change.after);
       if (change.after !== undefined || change.before === undefined) return undefined;
-      // Who deletes a volume that is to be retained, or that was written down by hand, keeps the disk, and knows it.
+      // The disk of a retained volume, or of one created by hand, stays when the PersistentVolume is deleted.
       if (unguarded.has(change.key) || (change.type === 'volume' && !isProvisioned(change.before))) return undefined;
       const handle = change.type === 'volume' ? change.before.spec.csi?.volumeHandle : `disk-${change.key}`;
       return handle === undefined ? undefined : orphan(facts, handle);
@@ -129,8 +129,8 @@ export function intentBeforeEffect(): Invariant {
 const guard = 'external-provisioner.volume.kubernetes.io/finalizer';
 
 /**
- * The provisioner's finalizer keeps a volume until its disk is deleted. It is taken off where the policy is another one than Delete, and cannot be put back
- * once the volume is being deleted: as with external provisioners (v13, `shouldDelete`) the disk then stays, also if the policy becomes Delete in the end.
+ * The provisioner's finalizer keeps a volume until its disk is deleted. It is removed if the policy is not Delete, and cannot be added to a terminating
+ * volume: as with external provisioners (v13, `shouldDelete`) the disk then stays, even if the policy becomes Delete later.
  */
 class UnguardedVolumes {
   readonly #names = new Set<string>();
@@ -140,7 +140,7 @@ class UnguardedVolumes {
     else if (metadata.finalizers?.includes(guard) === true) this.#names.delete(name);
   }
 
-  /** Also after it is gone: what was to be done to it is dropped later. */
+  /** Also after the volume is gone: its intent is deleted later. */
   has(name: string): boolean {
     return this.#names.has(name);
   }

@@ -1,4 +1,4 @@
-/** Whether what a scenario expects is so. */
+/** Checks the expectations of a scenario. */
 import { volumeAttachmentKind } from '../../api/kinds/storage/volume-attachment.ts';
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../api/generated/types.ts';
 import { eventKind } from '../../api/kinds/core/event.ts';
@@ -16,7 +16,7 @@ export interface AssertionResult {
   readonly held: boolean;
   /** When it was decided; milliseconds since the scenario began. */
   readonly at: number;
-  /** What was the case instead; '' if it held. */
+  /** What was found instead; '' if it held. */
   readonly found: string;
 }
 
@@ -40,15 +40,15 @@ export class Assertions {
     this.#context = context;
   }
 
-  /** In the order in which they were written. */
+  /** In the order of the file. */
   get verdicts(): readonly AssertionResult[] {
-    return this.#expectations.map((each) => this.#results.get(each) ?? { text: each.text, held: false, at: 0, found: 'it was never looked at' });
+    return this.#expectations.map((each) => this.#results.get(each) ?? { text: each.text, held: false, at: 0, found: 'it was never checked' });
   }
 
-  /** Something changed, or it is time. */
+  /** An object changed, or a time has come. */
   check(at: number): void {
     for (const expectation of this.#undecided) {
-      const { when, statement: statement } = expectation;
+      const { when, statement } = expectation;
       switch (when.type) {
         case 'at':
         case 'end':
@@ -68,10 +68,10 @@ export class Assertions {
     }
   }
 
-  /** It is exactly that time. */
+  /** Exactly at that time. */
   checkAt(ms: number): void {
     for (const expectation of this.#undecided) {
-      const { when, statement: statement } = expectation;
+      const { when, statement } = expectation;
       if (when.type === 'at' && when.ms === ms) this.#settle(expectation, statement, ms);
     }
     this.check(ms);
@@ -80,7 +80,7 @@ export class Assertions {
   end(ms: number): void {
     this.check(ms);
     for (const expectation of this.#undecided) {
-      const { when, statement: statement } = expectation;
+      const { when, statement } = expectation;
       if (when.type === 'always' || when.type === 'never') this.#decide(expectation, { held: true, at: ms, found: '' });
       else this.#settle(expectation, statement, ms);
     }
@@ -101,7 +101,7 @@ export class Assertions {
   }
 }
 
-/** `found`: what is the case. */
+/** `found`: the actual state. */
 interface CheckResult {
   readonly held: boolean;
   readonly found: string;
@@ -220,7 +220,7 @@ function attached({ object, place, not }: Extract<Statement, { type: 'attached' 
   return { held: is !== not, found: nodes.length === 0 ? 'it is attached to no node' : `it is attached to ${nodes.join(', ')}` };
 }
 
-/** Also those that were told before; Kubernetes keeps events for an hour. */
+/** Also earlier events: Kubernetes keeps them for an hour. */
 function event({ reason, object, text, not }: Extract<Statement, { type: 'event' }>, { history }: AssertionContext): CheckResult {
   const about = history
     .all(eventKind)

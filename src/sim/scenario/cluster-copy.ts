@@ -1,6 +1,5 @@
 /**
- * A copy of a cluster that lives, to ask what would happen to it. Lists are all that is asked of it. Secrets are not among them:
- * empty ones stand in their places.
+ * A copy of a real cluster, for a simulation. It only lists objects. Secrets are not read: empty ones replace them.
  */
 import type { Secret } from '../../api/generated/types.ts';
 import { apiVersionOf, untypedKind, type Kind } from '../../api/kind.ts';
@@ -40,11 +39,11 @@ export interface ClusterCopy {
   /** Milliseconds since 1970. */
   readonly takenAt: number;
   readonly objects: ReadonlyMap<Kind, readonly KubeObject[]>;
-  /** What could not be looked at, and is not there. */
+  /** What could not be read, and is missing. */
   readonly unseen: readonly UnreadResource[];
 }
 
-/** Without these nothing can be said. */
+/** Without these, no simulation is possible. */
 const requiredKinds: readonly Kind[] = [
   untypedKind(namespaceKind),
   untypedKind(nodeKind),
@@ -76,20 +75,20 @@ const optionalKinds: readonly Kind[] = [
   untypedKind(configMapKind),
 ];
 
-/** @throws ClusterError if the cluster does not answer, or does not let itself be looked at */
+/** @throws ClusterError if the cluster does not answer, or the user may not list a required kind */
 export async function copyCluster(client: Client, takenAt: number): Promise<ClusterCopy> {
   const reader = new ClusterReader(client);
   const objects = new Map<Kind, readonly KubeObject[]>();
   for (const kind of requiredKinds) {
     const found = await reader.list(kind);
-    if (found === undefined) throw new ClusterError(`cannot look at ${kind.plural}: ${reader.unseen.at(-1)?.because ?? ''}`);
+    if (found === undefined) throw new ClusterError(`cannot read ${kind.plural}: ${reader.unseen.at(-1)?.because ?? ''}`);
     objects.set(kind, found);
   }
   for (const kind of optionalKinds) objects.set(kind, (await reader.list(kind)) ?? []);
   return { takenAt, objects: consistent(objects), unseen: reader.unseen };
 }
 
-/** Whose owner was not copied would be taken for garbage; owners of kinds that nobody serves here do no harm. */
+/** Drops owner references to objects that were not copied: the garbage collector would delete their dependents. Owners of unknown kinds do no harm. */
 function consistent(objects: ReadonlyMap<Kind, readonly KubeObject[]>): ReadonlyMap<Kind, readonly KubeObject[]> {
   const uids = new Set([...objects.values()].flat().map(({ metadata }) => metadata.uid));
   const kept = (object: KubeObject): KubeObject => {
@@ -106,7 +105,7 @@ export const allOf = <T extends KubeObject>({ objects }: Pick<ClusterCopy, 'obje
   return (found?.[1] ?? []) as readonly T[];
 };
 
-/** With the keys that somebody asks for, and nothing in them. */
+/** With the keys that pods refer to, and empty values. */
 function emptySecrets(objects: ReadonlyMap<Kind, readonly KubeObject[]>): readonly KubeObject[] {
   const secrets = new Map<string, Secret>();
   const note = (namespace: string, name: string, keys: readonly string[]) => {

@@ -14,7 +14,7 @@ const machine = {
 };
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** The machines of a plan; the first has number `from`, which tells its addresses. */
+/** The hosts of a plan; the first has number `from`, which determines its addresses. */
 export function hostsOf({ region, drivers }: Pick<ClusterPlan, 'region' | 'drivers'>, nodes: readonly NodePlan[], from = 1): readonly Host[] {
   const csiDrivers = drivers.flatMap(({ name, attaches }) => (attaches ? [name] : []));
   return nodes.map((node, i) => {

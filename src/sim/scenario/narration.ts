@@ -1,4 +1,4 @@
-/** A change of an object, narrated in a few words: what matters about storage and the pods that wait for it, and nothing else. */
+/** Describes a change of an object in a few words, if it matters for storage or for pods that wait for it. */
 import type {
   Node,
   NodeSelectorRequirement,
@@ -19,7 +19,7 @@ export interface NarratedChange {
   readonly what: string;
 }
 
-/** Nothing: nobody has to hear of it. */
+/** Empty: the change does not matter. */
 export function narrate(before: KubeObject | undefined, after: KubeObject | undefined): readonly NarratedChange[] {
   const object = after ?? before;
   const describe = object === undefined ? undefined : describers[object.kind];
@@ -28,12 +28,12 @@ export function narrate(before: KubeObject | undefined, after: KubeObject | unde
   return [...describe(before, after), ...describeDeletion(before, after)].map((what) => (typeof what === 'string' ? { about, what } : what));
 }
 
-/** Whether there is ever anything to describe about objects of a kind. */
+/** Whether changes of a kind can matter at all. */
 export const isNarrated = (kind: string): boolean => kind === 'Event' || kind in describers;
 
 type Describer = (before: KubeObject | undefined, after: KubeObject | undefined) => readonly (string | NarratedChange)[];
 
-/** A teller of objects that are there; the end of each is narrated in the same way. */
+/** A describer for objects that exist; deletion is described for all kinds alike. */
 function of<T extends KubeObject>(describe: (before: T | undefined, after: T) => readonly (string | NarratedChange)[]): Describer {
   return (before, after) => (after === undefined ? [] : describe(before as T | undefined, after as T));
 }
@@ -49,7 +49,7 @@ function describeDeletion(before: KubeObject | undefined, after: KubeObject | un
   return [`is Terminating${waits}`];
 }
 
-/** 'a' became 'b': narrated only if it did. */
+/** One description if the value changed. */
 const became = <T>(before: T | undefined, after: T | undefined, describe: (now: T, was: T | undefined) => string): readonly string[] =>
   after === undefined || JSON.stringify(before) === JSON.stringify(after) ? [] : [describe(after, before)];
 
@@ -63,7 +63,7 @@ const pod = of<Pod>((before, after) => {
   const running = ready && phase === 'Running';
   return [
     ...(before === undefined ? [`created${usedClaims(after)}`] : []),
-    ...became(before?.spec.nodeName, after.spec.nodeName, (node) => `gets ${node}`),
+    ...became(before?.spec.nodeName, after.spec.nodeName, (node) => `is assigned to ${node}`),
     ...(phase === before?.status.phase || phase === 'Pending' ? [] : [`is ${phase}${running ? ' and ready' : ''}`]),
     ...(ready === wasReady || hasEnded(after) || (running && phase !== before?.status.phase) ? [] : [ready ? 'is ready' : 'is not ready any more']),
   ];
@@ -84,12 +84,12 @@ const claim = of<PersistentVolumeClaim>((before, after) => {
   const { storageClassName: of = '' } = spec;
   return [
     ...(before === undefined ? [`created: ${asked ?? ''}${of === '' ? '' : ` of class ${of}`}`] : []),
-    ...(before === undefined ? [] : became(before.spec.resources.requests?.['storage'], asked, (now, was) => `asks for ${now} (was ${was ?? ''})`)),
-    ...became(before?.metadata.annotations?.[selectedNode], metadata.annotations?.[selectedNode], (node) => `is to have a volume for ${node}`),
+    ...(before === undefined ? [] : became(before.spec.resources.requests?.['storage'], asked, (now, was) => `requests ${now} (was ${was ?? ''})`)),
+    ...became(before?.metadata.annotations?.[selectedNode], metadata.annotations?.[selectedNode], (node) => `has selected-node ${node}`),
     ...(status.phase === 'Pending'
       ? []
       : became(before?.status.phase, status.phase, (phase) => (phase === 'Bound' ? `is Bound to pv/${spec.volumeName ?? ''}` : `is ${phase}`))),
-    ...(before?.status.capacity === undefined ? [] : became(before.status.capacity['storage'], status.capacity?.['storage'], (now) => `has ${now} now`)),
+    ...(before?.status.capacity === undefined ? [] : became(before.status.capacity['storage'], status.capacity?.['storage'], (now) => `has capacity ${now}`)),
     ...(status.conditions ?? []).flatMap(({ type, status: is, message = '' }) =>
       is === 'True' && condition(before, type)?.status !== 'True' ? [`${type}${message === '' ? '' : `: ${message}`}`] : [],
     ),
@@ -108,7 +108,7 @@ const volume = of<PersistentVolume>((before, after) => {
       ? []
       : became(before.status.phase, status.phase, (phase) => `is ${phase}${phase === 'Bound' ? ` to ${owner}` : ''}`)),
     ...(before?.spec.claimRef !== undefined && claimRef === undefined ? ['has no claimRef any more'] : []),
-    ...(before === undefined ? [] : became(before.spec.capacity?.['storage'], spec.capacity?.['storage'], (now) => `has ${now} now`)),
+    ...(before === undefined ? [] : became(before.spec.capacity?.['storage'], spec.capacity?.['storage'], (now) => `has capacity ${now}`)),
   ];
 });
 
@@ -133,10 +133,10 @@ const attachment: Describer = (before, after) => {
   const was = before as VolumeAttachment | undefined;
   const status = object.status;
   return [
-    ...(was === undefined ? [narrated(`is to be attached to ${spec.nodeName}`)] : []),
+    ...(was === undefined ? [narrated(`is being attached to ${spec.nodeName}`)] : []),
     ...((status?.attached ?? false) && !(was?.status?.attached ?? false) ? [narrated(`is attached to ${spec.nodeName}`)] : []),
     ...(after.metadata.deletionTimestamp !== undefined && was?.metadata.deletionTimestamp === undefined
-      ? [narrated(`is to be detached from ${spec.nodeName}`)]
+      ? [narrated(`is being detached from ${spec.nodeName}`)]
       : []),
     ...became(failureOf(was?.status?.attachError), failureOf(status?.attachError), (message) => `cannot be attached to ${spec.nodeName}: ${message}`).map(
       narrated,
@@ -152,7 +152,7 @@ const node = of<Node>((before, after) => {
   const taint = ({ key, effect }: Taint) => `${key}:${effect}`;
   const [had, has] = [(before?.spec.taints ?? []).map(taint), (after.spec.taints ?? []).map(taint)];
   return [
-    ...(before === undefined ? ['joins'] : became(condition(before, 'Ready')?.status, ready, (is) => (is === 'True' ? 'is Ready' : 'is NotReady'))),
+    ...(before === undefined ? ['joins the cluster'] : became(condition(before, 'Ready')?.status, ready, (is) => (is === 'True' ? 'is Ready' : 'is NotReady'))),
     ...has.filter((each) => !had.includes(each) && before !== undefined).map((each) => `gets taint ${each}`),
     ...had.filter((each) => !has.includes(each)).map((each) => `loses taint ${each}`),
     ...(before === undefined
@@ -173,9 +173,9 @@ const replicated = of<Replicated>((before, after) => [
 ]);
 
 const intent = of<VolumeIntent>((before, { spec, status }) => [
-  ...(before === undefined ? [`written down before it is done: ${spec.operation.toLowerCase()} the disk`] : []),
+  ...(before === undefined ? [`records the intent to ${spec.operation.toLowerCase()} the disk`] : []),
   ...(status.phase === 'Failing' ? became(before?.status.message, status.message, (message) => `failed: ${message}`) : []),
-  ...(status.phase === 'Created' && before?.status.phase !== 'Created' ? ['the disk exists'] : []),
+  ...(status.phase === 'Created' && before?.status.phase !== 'Created' ? ['records that the disk exists'] : []),
 ]);
 
 const created: Describer = (before) => (before === undefined ? ['created'] : []);

@@ -7,23 +7,23 @@ import { nameOf } from './language/reference.ts';
 import { pluralOf, type ScenarioCluster } from './scenario-cluster.ts';
 import type { ScenarioTimeline } from './scenario-timeline.ts';
 
-/** Events that say what the objects say themselves, or nothing about storage. */
+/** Reasons of events that repeat what the objects show, or do not concern storage. */
 const noise = new Set(
   `Scheduled Pulling Pulled Created Started Killing SuccessfulCreate SuccessfulDelete SuccessfulAttachVolume LeaderElection ScalingReplicaSet
   Starting RegisteredNode RemovingNode DeletingNode NodeReady NodeNotReady NodeHasSufficientMemory NodeHasNoDiskPressure NodeHasSufficientPID
   NodeAllocatableEnforced NodeSchedulable NodeNotSchedulable Provisioning ProvisioningSucceeded ExternalProvisioning NoPods`.split(/\s+/),
 );
 
-/** A change that is to be told in a moment. */
+/** A change that is added to the timeline in a moment. */
 interface Waiting {
   readonly at: number;
   readonly change: RecordedChange;
   readonly object: KubeObject;
-  /** Who seems to have made it. */
+  /** The probable author. */
   readonly by: string | undefined;
 }
 
-/** Makes lines of what the cluster goes through, from `begin` on. */
+/** Adds changes, events and backend calls to the timeline, from `begin` on. */
 export class Narrator {
   readonly #timeline: ScenarioTimeline;
   readonly #begin: () => number | undefined;
@@ -35,7 +35,7 @@ export class Narrator {
     this.#begin = begin;
   }
 
-  /** `then`: called after each batch of changes was told. */
+  /** `then`: called after each batch of changes. */
   follow(cluster: ScenarioCluster, then: () => void): void {
     this.#cluster = cluster;
     cluster.history.onChange((changes) => {
@@ -48,7 +48,7 @@ export class Narrator {
         if (object === undefined || !isNarrated(object.kind)) continue;
         this.#waiting.push({ at, change, object, by: cluster.writers.lastAuthorOf(object, pluralOf(object)) });
       }
-      // Who wrote it is known when the writer has its answer, which is a moment later.
+      // The author is known when it has its answer, which is a moment later.
       if (!planned && this.#waiting.length > 0) cluster.world.timers.after(1, () => (this.flush(), then()));
     });
   }
@@ -62,7 +62,7 @@ export class Narrator {
     else this.#timeline.add({ at, type: 'failure', who: driver, about: '', what: `${call}: ${failure.code}: ${failure.message}` }, 'calls');
   }
 
-  /** Before something else is told. */
+  /** Adds the pending changes, before another entry is added. */
   flush(): void {
     const waiting = this.#waiting;
     this.#waiting = [];

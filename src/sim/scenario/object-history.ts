@@ -1,4 +1,4 @@
-/** Everything that the cluster's objects have been through, as the store has it: in order, each change with what was before. */
+/** The changes of all objects, read from the store, in order, each with the object before and after. */
 import type { Kind } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { Ref } from '../../client/client.ts';
@@ -10,7 +10,7 @@ export interface RecordedChange {
   readonly after: KubeObject | undefined;
 }
 
-/** Renewed every few seconds by everybody, and nobody's business here. */
+/** Leases are renewed every few seconds, and do not matter here. */
 const leases = '/registry/coordination.k8s.io/leases/';
 
 export class ObjectHistory {
@@ -32,7 +32,7 @@ export class ObjectHistory {
     this.#listeners.push(listener);
   }
 
-  /** Of a kind, in all namespaces; those that were made first come first. */
+  /** All objects of a kind, in all namespaces, oldest first. */
   all<T extends KubeObject>({ kind }: Kind<T>): readonly T[] {
     return [...(this.#objects.get(kind)?.values() ?? [])] as T[];
   }

@@ -70,11 +70,11 @@ function lineOf({ about, what, times, until, at, type }: TimelineEntry): string 
   return brief(printable(`${about === '' ? '' : `${about}${type === 'why' ? ':' : ''} `}${what}${again}`));
 }
 
-/** Names made of random digits are cut: 'pvc-1b4e28ba-2fa1-…' is known by its beginning. */
+/** Shortens random names to their beginning: 'pvc-1b4e28ba-2fa1-…'. */
 const brief = (text: string): string =>
   text.replace(/\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, '$1…').replace(/\b(csi-[0-9a-f]{8})[0-9a-f]{56}\b/g, '$1…');
 
-/** Messages come from anywhere: none may steer the terminal. */
+/** Messages come from any client: none may send control characters to the terminal. */
 // oxlint-disable-next-line no-control-regex -- these are the ones
 const printable = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
 

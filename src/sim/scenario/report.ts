@@ -5,12 +5,12 @@ import type { ObjectHistory } from './object-history.ts';
 import type { AssertionResult } from './assertions.ts';
 import type { TimelineEntry } from './scenario-timeline.ts';
 
-/** What came of a scenario. */
+/** The result of a scenario. */
 export interface ScenarioReport {
   readonly seed: number;
   readonly lastsMs: number;
   readonly timeline: readonly TimelineEntry[];
-  /** Entries that there was no room for. */
+  /** The number of entries beyond the limit. */
   readonly dropped: number;
   readonly end: readonly EndTable[];
   readonly verdicts: readonly AssertionResult[];
@@ -26,7 +26,7 @@ export interface EndTable {
 }
 
 const shown = ['Node', 'StatefulSet', 'Deployment', 'DaemonSet', 'Job', 'Pod', 'PersistentVolumeClaim', 'PersistentVolume', 'VolumeAttachment'];
-/** Of -o wide, what tells where. */
+/** The columns of -o wide that are shown. */
 const shownWide = new Set(['Pod Node']);
 
 /** `now`: milliseconds since 1970. */
@@ -49,7 +49,7 @@ function tableOf(kind: Kind, objects: readonly KubeObject[], now: number): EndTa
   };
 }
 
-/** As lists come from a server. */
+/** In the order of the API server's lists. */
 const byName = (a: KubeObject, b: KubeObject): number => (nameKey(a) < nameKey(b) ? -1 : 1);
 const nameKey = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
 

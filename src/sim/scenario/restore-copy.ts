@@ -1,4 +1,4 @@
-/** What a copy of a cluster is made to live on: machines, backends, and a store that holds its objects as they were. */
+/** Restores a copy of a cluster: hosts, backends, and a store with its objects. */
 import type { Node, PersistentVolume } from '../../api/generated/types.ts';
 import { csiDriverKind } from '../../api/kinds/storage/csi-driver.ts';
 import { csiNodeKind } from '../../api/kinds/storage/csi-node.ts';
@@ -17,7 +17,7 @@ import { allOf, type ClusterCopy } from './cluster-copy.ts';
 import { driverOf } from './language/read-cluster.ts';
 import type { DriverPlan } from './language/scenario.ts';
 
-/** Machines that say of themselves what the nodes ofScenario. */
+/** Hosts that report what the copied nodes reported. */
 export function hostsOfCopy(copy: ClusterCopy): readonly Host[] {
   const drivers = new Map(allOf(copy, csiNodeKind).map(({ metadata, spec }) => [metadata.name, spec.drivers]));
   return allOf(copy, nodeKind).map(({ metadata: { name = '', labels = {} }, spec, status }, i) => ({
@@ -25,20 +25,20 @@ export function hostsOfCopy(copy: ClusterCopy): readonly Host[] {
     labels,
     ip: status.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '127.0.0.1',
     podCidr: spec.podCIDR ?? `10.${128 + Math.floor(i / 64)}.${(i % 64) * 4}.0/22`,
-    // What pods can have of it: a kubelet keeps the rest for itself.
+    // Allocatable: the kubelet reserves the rest.
     capacity: status.allocatable ?? status.capacity ?? {},
     system: status.nodeInfo,
     drivers: drivers.get(name) ?? [],
   }));
 }
 
-/** Nodes that did not answer then do not answer now. */
+/** Nodes that were not ready in the copy. */
 export const unreachableNodes = (copy: ClusterCopy): readonly string[] =>
   allOf(copy, nodeKind).flatMap((node) => (isReady(node) ? [] : [node.metadata.name ?? '']));
 
 const isReady = ({ status }: Node): boolean => status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
 
-/** A backend for whoever makes or attaches volumes; `given`: what the scenario says of some of them. */
+/** A backend for each driver and provisioner of the copy; `given`: those that the scenario describes. */
 export function driversOfCopy(copy: ClusterCopy, given: readonly DriverPlan[]): readonly DriverPlan[] {
   const onNodes = new Map(
     allOf(copy, csiNodeKind).flatMap(({ spec }) => (spec.drivers ?? []).map((driver) => [driver.name, driver.topologyKeys ?? []] as const)),
@@ -59,7 +59,7 @@ export function driversOfCopy(copy: ClusterCopy, given: readonly DriverPlan[]): 
   });
 }
 
-/** The disks that the volumes stand for, attached where they are. */
+/** Creates the disks of the volumes, attached where they are. */
 export function adoptDisks(copy: ClusterCopy, backends: ReadonlyMap<string, SimulatedBackend>): void {
   const attachments = allOf(copy, volumeAttachmentKind);
   for (const volume of allOf(copy, persistentVolumeKind)) {
@@ -77,10 +77,10 @@ function zoneOf({ spec }: PersistentVolume): string | undefined {
   return zones.length === 1 ? zones[0] : undefined;
 }
 
-/** In one transaction each, so many at a time. */
+/** Objects per transaction. */
 const together = 500;
 
-/** The objects with their uids, statuses and finalizers; revisions are the store's own. */
+/** Writes the objects with their uids, statuses and finalizers; revisions are new. */
 export async function fillStore(store: Store, { objects }: ClusterCopy): Promise<void> {
   const resources = new Resources(allKinds);
   const writes = [...objects].flatMap(([kind, all]) => {
@@ -93,6 +93,6 @@ export async function fillStore(store: Store, { objects }: ClusterCopy): Promise
   for (let i = 0; i < writes.length; i += together) {
     const part = writes.slice(i, i + together);
     const done = await store.transact({ compares: part.map(({ key }) => absent(key)), writes: part });
-    if (!done.ok) throw new Error(`the cluster has two objects of one name: ${done.conflicts[0]?.key ?? ''}`);
+    if (!done.ok) throw new Error(`the copy has two objects of one name: ${done.conflicts[0]?.key ?? ''}`);
   }
 }

@@ -1,4 +1,4 @@
-/** Plays a scenario: same file, same seed, same report. */
+/** Runs a scenario: the same file and seed give the same report. */
 import { ApiError } from '../../api/status.ts';
 import type { Host } from '../../node/host.ts';
 import { simulate, SimulationError } from '../world/world.ts';
@@ -20,16 +20,16 @@ import { ScenarioTimeline } from './scenario-timeline.ts';
 const zoneLabel = 'topology.kubernetes.io/zone';
 const regionLabel = 'topology.kubernetes.io/region';
 
-/** More than a month of a large cluster. */
+/** Enough for more than a month of a large cluster. */
 const mostSteps = 200_000_000;
 
 export interface RunOptions {
   readonly seed: number;
-  /** The cluster to begin with; absent: the scenario's own. */
+  /** The cluster to start from; absent: the scenario's own. */
   readonly copy?: ClusterCopy | undefined;
 }
 
-/** @throws FileError for what the server refuses of the scenario's objects */
+/** @throws ScenarioFileError if the server refuses one of the scenario's objects */
 export async function runScenario(scenario: Scenario, { seed, copy }: RunOptions): Promise<ScenarioReport> {
   const setup = copy === undefined ? setupOf(scenario) : setupOfCopy(copy, scenario);
   checkNames(scenario, namesOf(setup));
@@ -42,9 +42,9 @@ export async function runScenario(scenario: Scenario, { seed, copy }: RunOptions
   }
 }
 
-/** Who takes part. */
+/** What the cluster is built from. */
 interface ClusterSetup extends Omit<ScenarioClusterOptions, 'onBackendCall'> {
-  /** A copy has a past: what its controllers do first is part of the story. A new cluster is put up before it begins. */
+  /** A copy has a past: the first actions of its controllers belong to the report. A new cluster is started before the report begins. */
   readonly hasPast: boolean;
 }
 
@@ -70,7 +70,7 @@ class ScenarioRun {
   readonly #scenario: Scenario;
   readonly #setup: ClusterSetup;
   readonly #timeline = new ScenarioTimeline();
-  /** When time began to count; undefined: the cluster is still being put up. */
+  /** The beginning of the report; undefined: the cluster is still starting. */
   #begin: number | undefined;
 
   constructor(world: SimulatedWorld, scenario: Scenario, setup: ClusterSetup) {
@@ -127,7 +127,7 @@ class ScenarioRun {
     await this.#world.sleep(settleMs);
   }
 
-  /** Like the first one. */
+  /** A host like the first one. */
   #newHost(name: string, zone: string, number: number): Host {
     const { hosts, drivers } = this.#setup;
     const like = hosts[0];
@@ -144,7 +144,7 @@ class ScenarioRun {
     return host;
   }
 
-  /** From one moment that matters to the next, until the end. What is expected of a moment is looked at before anything happens then. */
+  /** From one relevant time to the next, until the end. Expectations of a time are checked before the script's steps at that time. */
   async #follow({
     runner,
     assertions,
@@ -160,7 +160,7 @@ class ScenarioRun {
     for (const moment of moments) {
       await this.#world.sleep(moment - this.#now());
       assertions.checkAt(moment);
-      for (const { atMs, step: step, text } of script) {
+      for (const { atMs, step, text } of script) {
         if (atMs !== moment) continue;
         narrator.flush();
         this.#timeline.add({ at: moment, type: 'happening', who: kubectlUser, about: '', what: text });
@@ -174,10 +174,10 @@ class ScenarioRun {
   }
 }
 
-/** Long enough for new nodes to be taken note of by everybody. */
+/** Long enough for all caches to have the new nodes. */
 const settleMs = 3_000;
 
-/** What the server says about a manifest is said where the manifest has it. */
+/** A refusal of the server becomes an error at the manifest's position in the file. */
 async function applyOrFail(runner: ScriptRunner, { object, written }: Manifest): Promise<void> {
   const problem = await runner.apply(object);
   if (problem !== undefined) throw placeOf(problem, written).error(problem.message);

@@ -34,11 +34,11 @@ export interface ScenarioClusterOptions {
   readonly hosts: readonly Host[];
   readonly drivers: readonly DriverPlan[];
   readonly onBackendCall: (word: BackendCallRecord) => void;
-  /** Fills the store before anybody looks at it. */
+  /** Fills the store before the server starts. */
   readonly fill?: (store: Store) => Promise<void>;
-  /** What the backends have from the beginning. */
+  /** Adds existing disks to the backends. */
   readonly adopt?: (backends: ReadonlyMap<string, SimulatedBackend>) => void;
-  /** Nodes that do not answer from the beginning. */
+  /** Nodes without a connection from the beginning. */
   readonly unreachable?: readonly string[];
 }
 
@@ -46,13 +46,13 @@ const authorizer = controllerAuthorizer(allowOthers);
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 const zoneLabel = 'topology.kubernetes.io/zone';
 
-/** How kubectl users call themselves here. */
+/** The name of the kubectl user in the timeline. */
 export const kubectlUser = 'you';
 
 export class ScenarioCluster {
   readonly world: SimulatedWorld;
   readonly client: Client;
-  /** For requests as kubectl makes them. */
+  /** Sends requests as kubectl does. */
   readonly transport: Transport;
   readonly history: ObjectHistory;
   readonly writers = new WriteAuthors();
@@ -62,7 +62,7 @@ export class ScenarioCluster {
   readonly #components: Readonly<Record<'controllers' | 'scheduler', SimulatedComponent>>;
   readonly #dead = new Set<string>();
 
-  /** With nodes; without controllers, which would see noConnection where nodes have not spoken yet. */
+  /** Starts the server and the nodes. The controllers start later: they would take a node without its first heartbeat for a dead one. */
   static async build(world: SimulatedWorld, options: ScenarioClusterOptions): Promise<ScenarioCluster> {
     let isNew = true;
     const serve = async (run: { readonly world: World; readonly store: Store }) => {
@@ -99,12 +99,12 @@ export class ScenarioCluster {
     this.#components = { controllers: this.#controllers(), scheduler: this.#scheduler() };
   }
 
-  /** The controllers and the scheduler. */
+  /** Starts the controllers and the scheduler. */
   start(): void {
     for (const component of Object.values(this.#components)) component.start();
   }
 
-  /** Resolves once they are ready. */
+  /** Resolves when the nodes are ready. */
   async addNodes(hosts: readonly Host[]): Promise<void> {
     for (const host of hosts) this.hosts.set(host.name, host);
     if (hosts.length === 0) return;
@@ -130,7 +130,7 @@ export class ScenarioCluster {
     return [...this.hosts.keys()].filter((node) => this.zoneOf(node) === zone);
   }
 
-  /** Nothing that it says is heard. */
+  /** Cuts the connection between the node and the server. */
   disconnect(node: string): void {
     this.#dead.add(node);
   }
@@ -193,7 +193,7 @@ export class ScenarioCluster {
     };
   }
 
-  /** Nodes share the one who tells their events. */
+  /** The nodes share one connection for events. */
   #withoutDead(transport: Transport): Transport {
     return {
       send: (request) => {

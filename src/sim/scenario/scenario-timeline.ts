@@ -1,14 +1,14 @@
-/** What happened, in the order in which it did. What repeats itself is one entry that counts. */
+/** What happened, in order. Repetitions are one entry with a count. */
 export interface TimelineEntry {
   /** Milliseconds since the scenario began. */
   readonly at: number;
   readonly type: EntryType;
-  /** Who did or said it. */
+  /** The component or user. */
   readonly who: string;
   /** 'pod/web-0' */
   readonly about: string;
   readonly what: string;
-  /** How often it was said, and when for the last time. */
+  /** The number of repetitions, and the time of the last one. */
   readonly times: number;
   readonly until: number;
 }
@@ -16,15 +16,15 @@ export interface TimelineEntry {
 /**
  * - `happening`: a line of the script
  * - `change`: an object changed
- * - `event`, `warning`: what Kubernetes tells
+ * - `event`, `warning`: an Event
  * - `backend`, `failure`: a call to a storage backend
- * - `why`: what something waits for
+ * - `why`: what an object waits for, as `moor why` explains it
  */
 export type EntryType = 'happening' | 'change' | 'event' | 'warning' | 'backend' | 'failure' | 'why';
 
 export type NewEntry = Pick<TimelineEntry, 'at' | 'type' | 'who' | 'about' | 'what'>;
 
-/** More than anybody reads; a scenario that goes on and on ends in a few lines that count. */
+/** The limit of the timeline; entries beyond it are only counted. */
 const mostEntries = 20_000;
 
 type Counted = { -readonly [K in keyof TimelineEntry]: TimelineEntry[K] };
@@ -38,7 +38,7 @@ export class ScenarioTimeline {
     return this.#entries;
   }
 
-  /** `sameAs`: what has been added with the same key, and says the same, is counted. */
+  /** `sameAs`: an entry with the same key and text is counted, not added. */
   add({ at, type, who, about, what }: NewEntry, sameAs?: string): void {
     const key = `${sameAs ?? ''} ${type} ${who} ${about} ${what}`;
     const earlier = sameAs === undefined ? undefined : this.#repeatable.get(key);

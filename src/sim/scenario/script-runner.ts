@@ -1,4 +1,4 @@
-/** Does what a script says: as kubectl would where a person does it, else to the machines and backends themselves. */
+/** Performs the steps of a script: as kubectl would if a user does it, otherwise on the simulated machines and backends. */
 import type { Node, PersistentVolume, Pod } from '../../api/generated/types.ts';
 import { kindByName } from '../../api/kinds/index.ts';
 import { nodeKind } from '../../api/kinds/core/node.ts';
@@ -17,11 +17,11 @@ import type { ScenarioCluster } from './scenario-cluster.ts';
 
 export interface ScriptRunnerOptions {
   readonly cluster: ScenarioCluster;
-  /** A machine like the others. */
+  /** A host like the others. */
   readonly newHost: (node: string, zone: string) => Host;
-  /** Something happens later because of what happened now. */
+  /** Called when a consequence of an earlier step happens. */
   readonly note: (text: string) => void;
-  /** The script asked for something that was refused. */
+  /** Called when a step is refused. */
   readonly refused: (message: string) => void;
 }
 
@@ -44,7 +44,7 @@ export class ScriptRunner {
     if (problem !== undefined) this.#options.refused(problem.message);
   }
 
-  /** 'the node of pod/db-0' is known when it happens. */
+  /** Resolves 'the node of pod/db-0' when the step is performed. */
   #withNode(step: ScriptStep): ScriptStep | Error {
     if (!('node' in step)) return step;
     const pod = podOfNode(step.node);
@@ -53,7 +53,7 @@ export class ScriptRunner {
     return nodeName === '' ? new Error(`${referenceText(pod)} is on no node`) : { ...step, node: nodeName };
   }
 
-  /** Creates it, or changes what is there into it. */
+  /** Creates the object, or patches the existing one. */
   async apply(object: KubeObject): Promise<Error | undefined> {
     const kind = kindByName(object.apiVersion, object.kind);
     if (kind === undefined) return new Error(`there is no kind ${object.kind}`);
@@ -113,8 +113,8 @@ export class ScriptRunner {
         await cluster.removeNode(step.node);
         return undefined;
       case 'node joins':
-        // An agent of that name may still be about.
-        if (cluster.hosts.has(step.node)) return new Error(`there is, or was, a node ${step.node}: choose another name`);
+        // An agent of that name may still run.
+        if (cluster.hosts.has(step.node)) return new Error(`a node ${step.node} exists or existed: choose another name`);
         void cluster.addNodes([this.#options.newHost(step.node, step.zone)]);
         return undefined;
       case 'zone goes dark':
@@ -173,7 +173,7 @@ export class ScriptRunner {
     }
   }
 
-  /** Others write the node too: whoever comes second reads again. */
+  /** Retries on conflict: controllers and the node write it too. */
   async #changeNode(name: string, change: (spec: Node['spec']) => Node['spec']): Promise<Error | undefined> {
     for (let attempt = 0; ; attempt++) {
       const found = await this.#cluster.client.get(nodeKind, { name });
@@ -212,7 +212,7 @@ export class ScriptRunner {
         return undefined;
       case 'backend slows':
         backend.slowDown(step.call, step.takesMs, step.forMs);
-        this.#later(step.forMs, `${step.driver} is as fast as ever`, () => undefined);
+        this.#later(step.forMs, `${step.driver} is as fast as before`, () => undefined);
         return undefined;
       case 'backend recovers':
         backend.recover();

@@ -23,16 +23,16 @@ type Call = Exclude<BackendCall, 'every'>;
 export interface BackendOptions {
   readonly plan: DriverPlan;
   readonly world: World;
-  /** Of the cluster, which may get more. */
+  /** The current zones of the cluster. */
   readonly zones: () => readonly string[];
   readonly zoneOf: (node: string) => string | undefined;
-  /** Every call that came to an end, in CSI's words. */
+  /** Called for every completed call. */
   readonly onCall: (call: BackendCallRecord) => void;
 }
 
 export interface BackendCallRecord {
   readonly driver: string;
-  /** 'ControllerPublishVolume pvc-1 to node-1' */
+  /** In CSI's terms: 'ControllerPublishVolume pvc-1 to node-1'. */
   readonly call: string;
   readonly failure?: DriverFailure;
 }
@@ -42,10 +42,10 @@ interface Disk {
   readonly zone: string | undefined;
 }
 
-/** What people ask of it goes wrong for a while. */
+/** Makes calls fail, for a number of times or until a time. */
 type Fault = Pick<BackendFault, 'call' | 'code' | 'message'> & { left: number; readonly until: number };
 
-/** A storage backend with disks in zones, which takes its time, fails and recovers as a scenario says. It outlives every process. */
+/** A storage backend with disks in zones, whose delays and failures the scenario sets. It outlives every process. */
 export class SimulatedBackend implements VolumeDriver {
   readonly capabilities: DriverCapabilities;
   readonly disks = new Map<string, Disk>();
@@ -77,7 +77,7 @@ export class SimulatedBackend implements VolumeDriver {
     this.#slow = [];
   }
 
-  /** Once the next call has had its effect, and before anybody hears of it. */
+  /** Called after the effect of the next call, before its answer. */
   afterNext(call: BackendCall, then: () => void): void {
     this.#afterNext.set(call, then);
   }
@@ -94,7 +94,7 @@ export class SimulatedBackend implements VolumeDriver {
     const { name, capacity } = request;
     const zone = this.disks.get(name)?.zone ?? this.#zoneFor(request);
     const where = zone === undefined ? '' : ` in ${zone}`;
-    return this.#do({ call: 'create', words: `CreateVolume ${name}${where}`, zones: [zone], leader }, () => {
+    return this.#do({ call: 'create', text: `CreateVolume ${name}${where}`, zones: [zone], leader }, () => {
       if (this.#options.plan.zonal && zone === undefined) return failed('ResourceExhausted', 'no zone of this backend is one that the class allows');
       const again = this.disks.get(name);
       if (again === undefined) this.disks.set(name, { size: capacity, zone });
@@ -104,9 +104,9 @@ export class SimulatedBackend implements VolumeDriver {
   }
 
   deleteVolume(handle: string, leader: Leader): Promise<DriverAnswer<undefined>> {
-    return this.#do({ call: 'delete', words: `DeleteVolume ${handle}`, zones: [this.disks.get(handle)?.zone], leader }, () => {
+    return this.#do({ call: 'delete', text: `DeleteVolume ${handle}`, zones: [this.disks.get(handle)?.zone], leader }, () => {
       const nodes = [...(this.#attached.get(handle) ?? [])];
-      // As clouds answer.
+      // As CSI specifies for DeleteVolume.
       if (nodes.length > 0) return failed('FailedPrecondition', `the disk is attached to ${nodes.join(', ')}`);
       this.disks.delete(handle);
       return { ok: true, value: undefined };
@@ -122,7 +122,7 @@ export class SimulatedBackend implements VolumeDriver {
     leader: Leader,
   ): Promise<DriverAnswer<{ capacity: string; nodeExpansionRequired: boolean }>> {
     const disk = this.disks.get(handle);
-    return this.#do({ call: 'resize', words: `ControllerExpandVolume ${handle} to ${capacity}`, zones: [disk?.zone], leader }, () => {
+    return this.#do({ call: 'resize', text: `ControllerExpandVolume ${handle} to ${capacity}`, zones: [disk?.zone], leader }, () => {
       const size = disk !== undefined && compareQuantities(disk.size, capacity) > 0 ? disk.size : capacity;
       if (disk !== undefined) disk.size = size;
       return { ok: true, value: { capacity: size, nodeExpansionRequired: false } };
@@ -132,14 +132,14 @@ export class SimulatedBackend implements VolumeDriver {
   readonly attacher: Attacher = {
     controllerPublishVolume: ({ handle, nodeId }, leader) => {
       const [zone, ofNode] = [this.disks.get(handle)?.zone, this.#options.zoneOf(nodeId)];
-      return this.#do({ call: 'attach', words: `ControllerPublishVolume ${handle} to ${nodeId}`, zones: [zone, ofNode], leader }, () =>
+      return this.#do({ call: 'attach', text: `ControllerPublishVolume ${handle} to ${nodeId}`, zones: [zone, ofNode], leader }, () =>
         zone !== undefined && ofNode !== undefined && zone !== ofNode
           ? failed('InvalidArgument', `the disk is in ${zone}, the node is in ${ofNode}`)
           : this.#attach(handle, nodeId),
       );
     },
     controllerUnpublishVolume: ({ handle, nodeId }, leader) =>
-      this.#do({ call: 'detach', words: `ControllerUnpublishVolume ${handle} from ${nodeId}`, zones: [this.disks.get(handle)?.zone], leader }, () => {
+      this.#do({ call: 'detach', text: `ControllerUnpublishVolume ${handle} from ${nodeId}`, zones: [this.disks.get(handle)?.zone], leader }, () => {
         this.#attached.get(handle)?.delete(nodeId);
         return { ok: true, value: undefined };
       }),
@@ -149,7 +149,7 @@ export class SimulatedBackend implements VolumeDriver {
     }),
   };
 
-  /** What exists already, wherever it came from. */
+  /** Adds an existing disk. */
   adopt(handle: string, disk: Disk, nodes: readonly string[]): void {
     this.disks.set(handle, disk);
     for (const node of nodes) this.#attach(handle, node);
@@ -160,15 +160,15 @@ export class SimulatedBackend implements VolumeDriver {
     return { ok: true, value: {} };
   }
 
-  async #do<T>(asked: Asked, effect: () => DriverAnswer<T>): Promise<DriverAnswer<T>> {
+  async #do<T>(request: BackendRequest, effect: () => DriverAnswer<T>): Promise<DriverAnswer<T>> {
     const { world, plan, onCall: tell } = this.#options;
-    const { call, words, zones, leader } = asked;
+    const { call, text, zones, leader } = request;
     await new Promise<void>((resolve) => void world.timers.after(this.#takes(call), resolve));
     if (leader.epoch < this.#highest) return deposed(leader, this.#highest);
     this.#highest = leader.epoch;
-    const dark = zones.find((zone) => zone !== undefined && this.failedZones.has(zone));
-    const answer = this.#fault(call) ?? (dark === undefined ? effect() : failed('DeadlineExceeded', `no answer from ${dark}`));
-    tell({ driver: plan.name, call: words, ...(answer.ok ? {} : { failure: answer }) });
+    const failedZone = zones.find((zone) => zone !== undefined && this.failedZones.has(zone));
+    const answer = this.#fault(call) ?? (failedZone === undefined ? effect() : failed('DeadlineExceeded', `no answer from ${failedZone}`));
+    tell({ driver: plan.name, call: text, ...(answer.ok ? {} : { failure: answer }) });
     if (answer.ok) this.#runAfter(call);
     return answer;
   }
@@ -198,7 +198,7 @@ export class SimulatedBackend implements VolumeDriver {
     return forMs === undefined ? Number.POSITIVE_INFINITY : this.#options.world.clock.monotonic() + forMs;
   }
 
-  /** That of the node which was chosen; else one of those allowed, in turn. Undefined: it is in none. */
+  /** The zone of the selected node; else one of the allowed zones, in turn. Undefined: no zone. */
   #zoneFor({ selectedNode, allowedTopologies = [] }: CreateVolumeRequest): string | undefined {
     const { plan, zones, zoneOf } = this.#options;
     if (!plan.zonal) return undefined;
@@ -208,10 +208,10 @@ export class SimulatedBackend implements VolumeDriver {
   }
 }
 
-interface Asked {
+interface BackendRequest {
   readonly call: Call;
-  readonly words: string;
-  /** Whom it takes to answer. */
+  readonly text: string;
+  /** The zones that have to be up for an answer. */
   readonly zones: readonly (string | undefined)[];
   readonly leader: Leader;
 }

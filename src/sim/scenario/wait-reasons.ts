@@ -1,4 +1,4 @@
-/** What waits, and for what: asked of the machinery of `moor why`, as soon as something has waited for a while. */
+/** Explains, with `moor why`, each object that has waited for a while. */
 import { csiDriverKind } from '../../api/kinds/storage/csi-driver.ts';
 import { csiNodeKind } from '../../api/kinds/storage/csi-node.ts';
 import { csiStorageCapacityKind } from '../../api/kinds/storage/csi-storage-capacity.ts';
@@ -12,7 +12,7 @@ import { volumeAttachmentKind } from '../../api/kinds/storage/volume-attachment.
 import { volumeIntentKind } from '../../api/kinds/mooring/volume-intent.ts';
 import { hasEnded } from '../../storage/volumes/pods.ts';
 import { explain } from '../../why/explain.ts';
-import type { ObjectExplanation } from '../../why/explanation/explanation.ts';
+import { nothingToDo, type ObjectExplanation } from '../../why/explanation/explanation.ts';
 import type { ClusterObjects } from '../../why/graph/cluster-objects.ts';
 import type { Target } from '../../why/explanation/target.ts';
 import type { ObjectHistory } from './object-history.ts';
@@ -20,19 +20,18 @@ import { nameOf } from './language/reference.ts';
 import type { ScenarioCluster } from './scenario-cluster.ts';
 import type { ScenarioTimeline } from './scenario-timeline.ts';
 
-/** Nobody wonders earlier. */
 const patienceMs = 5_000;
 const againMs = 60_000;
-/** At one moment. */
+/** The most explanations at one time. */
 const mostReasons = 20;
 
 export class WaitReasons {
   readonly #cluster: ScenarioCluster;
   readonly #timeline: ScenarioTimeline;
   readonly #begin: number;
-  /** Since when each waits, and what was said about it last. */
+  /** Since when each object waits, and its last explanation. */
   readonly #waiting = new Map<string, { readonly since: number; reported: string }>();
-  /** When the next look is planned. */
+  /** The time of the next check. */
   #next = Number.POSITIVE_INFINITY;
 
   constructor(cluster: ScenarioCluster, timeline: ScenarioTimeline, begin: number) {
@@ -41,7 +40,7 @@ export class WaitReasons {
     this.#begin = begin;
   }
 
-  /** Something changed: what waits now may have another reason soon. */
+  /** An object changed: others may wait for something else now. */
   changed(): void {
     const now = this.#cluster.world.clock.monotonic();
     const waiting = new Set(targetsOf(this.#cluster.history).map(({ id }) => id));
@@ -66,14 +65,14 @@ export class WaitReasons {
     const now = world.clock.monotonic();
     const due = targetsOf(history).filter(({ id }) => now - (this.#waiting.get(id)?.since ?? now) >= patienceMs);
     const objects = objectsOf(history);
-    // Those of whom nothing was said yet come first.
+    // Objects without an explanation come first.
     const first = due.toSorted((a, b) => Number(this.#waiting.get(a.id)?.reported !== '') - Number(this.#waiting.get(b.id)?.reported !== ''));
     for (const { id, target, about } of first.slice(0, mostReasons)) {
       const explanation = explain(target, objects, world.clock.now());
       const waiting = this.#waiting.get(id);
       if (explanation.verdict === 'fine' || explanation.verdict === 'absent' || waiting === undefined) continue;
       const what = reasonOf(explanation);
-      // Times and counts in it change all the time; that alone is no news.
+      // A change of times and counts alone is not reported.
       const reported = what.replace(/\d+/g, '#');
       if (waiting.reported === reported) continue;
       waiting.reported = reported;
@@ -82,7 +81,7 @@ export class WaitReasons {
     this.#checkAgain();
   }
 
-  /** Those that began to wait since the look was planned; and the others, for time alone makes some things worse. */
+  /** Soon for objects that began to wait meanwhile; later for the others, since explanations also depend on time. */
   #checkAgain(): void {
     const now = this.#cluster.world.clock.monotonic();
     const waiting = [...this.#waiting.values()];
@@ -91,15 +90,15 @@ export class WaitReasons {
   }
 }
 
-/** What is the case, what came nearest, and whose move it is or what would help. */
+/** The summary, the nearest miss, and the fix or the next step. */
 function reasonOf({ summary, next, verdict, candidates, fixes }: ObjectExplanation): string {
   const [nearest] = candidates;
   const miss =
     nearest === undefined || nearest.refusals.length === 0 ? '' : ` Nearest: ${nearest.name}: ${nearest.refusals.map(({ text }) => text).join('; ')}.`;
   const [fix] = fixes;
-  const help = verdict === 'stuck' && fix !== undefined ? ` What helps: ${fix.text}.` : '';
-  const move = verdict === 'waiting' && next.who !== 'nobody' ? ` Next: ${next.who}: ${next.does}.` : '';
-  return `${summary}${miss}${help}${move}`.replace(/\.{2,}/g, '.');
+  const help = verdict === 'stuck' && fix !== undefined ? ` Fix: ${fix.text}.` : '';
+  const step = verdict === 'waiting' && next.who !== nothingToDo.who ? ` Next: ${next.who} ${next.does}.` : '';
+  return `${summary}${miss}${help}${step}`.replace(/\.{2,}/g, '.');
 }
 
 interface Waiting {

@@ -1,9 +1,9 @@
-/** Who wrote what: objects do not say it, so it is noted when somebody asks the server. */
+/** The author of each write. Objects do not record it, so it is recorded with the request. */
 import type { KubeObject } from '../../api/object.ts';
 import { isRead, type RequestInfo } from '../../api/request-info.ts';
 import type { Answer, Transport } from '../../client/transport.ts';
 
-/** How people call those who have long names. */
+/** Short names for the timeline. */
 const shortNames: Readonly<Record<string, string>> = {
   'persistent-volume-binder': 'pv-controller',
   'moor-scheduler': 'scheduler',
@@ -13,14 +13,14 @@ const shortNames: Readonly<Record<string, string>> = {
 
 export const shortControllerName = (name: string): string => shortNames[name] ?? name.replace(/-controller$/, '');
 
-/** Revisions whose writer nobody asked about yet. */
+/** The most revisions and paths to remember. */
 const mostKept = 10_000;
 
 export class WriteAuthors {
   readonly #byRevision = new Map<number, string>();
   readonly #byPath = new Map<string, string>();
 
-  /** The same server; whoever writes through this is remembered under that name. */
+  /** The same server; writes through this transport are recorded under the name of the actor. */
   recordedAs(actor: string, transport: Transport): Transport {
     return {
       watch: (request, sink) => transport.watch(request, sink),
@@ -34,12 +34,12 @@ export class WriteAuthors {
     };
   }
 
-  /** Known once the writer has its answer, if that shows the object; a Binding is answered without. */
+  /** Known after the response, if it contains the object; that to a Binding does not. */
   authorOf(revision: number): string | undefined {
     return this.#byRevision.get(revision);
   }
 
-  /** Who last asked for something to be done to it. */
+  /** The author of the last request for the object. */
   lastAuthorOf(object: KubeObject, plural: string): string | undefined {
     const { namespace = '', name = '' } = object.metadata;
     return this.#byPath.get(namespace === '' ? `${plural}/${name}` : `namespaces/${namespace}/${plural}/${name}`);
@@ -47,11 +47,11 @@ export class WriteAuthors {
 
   #note(actor: string, answer: Answer): void {
     if (answer.type !== 'object') return;
-    // A volume and its claim, bound in one transaction, come as two objects in one.
+    // The response to a bind transaction has the volume and the claim.
     const { volume, claim } = answer.object as { readonly volume?: KubeObject; readonly claim?: KubeObject };
     for (const object of [answer.object, volume, claim]) {
       const revision = Number(object?.metadata?.resourceVersion);
-      // Who takes the last finalizer away is answered with the object as it was before, and did not write that.
+      // The response to the removal of the last finalizer has the old revision, of another author.
       if (revision > 0 && !this.#byRevision.has(revision)) this.#byRevision.set(revision, actor);
     }
     if (this.#byRevision.size > mostKept) for (const old of [...this.#byRevision.keys()].slice(0, mostKept / 2)) this.#byRevision.delete(old);

@@ -13,12 +13,12 @@ export interface DiskOperation {
   readonly path: string;
 }
 
-/** What a file holds, whatever it is called. Bytes before `synced` survive a crash. */
+/** The content of a file, independent of its name. Bytes before `synced` survive a crash. */
 interface Content {
   bytes: Uint8Array;
   size: number;
   synced: number;
-  /** Up to here there are zeros behind what was written (`openAhead`), and up to there a crash leaves them. */
+  /** Up to `zerosUntil` there are zeros behind what was written (`openAhead`); a crash leaves those up to `zerosSynced`. */
   zerosUntil: number;
   zerosSynced: number;
 }
@@ -31,8 +31,8 @@ type NameChange =
 
 /**
  * A disk in memory that forgets what a real one may forget. `crash` and `kill` give the disk that the next process finds.
- * When the power fails, of bytes not synced any prefix remains, possibly with sectors that read as zeros, and of names not
- * synced any subset. When a process is killed everything remains, but it is no more synced than before.
+ * After a power failure, any prefix of the unsynced bytes remains, possibly with sectors that read as zeros, and any subset of the unsynced
+ * names. After a kill everything remains, but it is no more synced than before.
  */
 export class SimulatedDisk implements Disk {
   capacity: number;
@@ -43,7 +43,7 @@ export class SimulatedDisk implements Disk {
   #unsynced: NameChange[] = [];
   readonly #directories = new Set<string>();
   readonly #locks = new Set<string>();
-  /** The process that used this disk is no more: nothing that it began goes on. */
+  /** The process that used this disk is dead: none of its operations completes. */
   #dead = false;
 
   constructor(options: SimulatedDiskOptions = {}) {
@@ -82,7 +82,7 @@ export class SimulatedDisk implements Disk {
     return after;
   }
 
-  /** Alters stored bytes behind everybody's back. */
+  /** Alters stored bytes, as a failing disk does. */
   damage(path: string, offset: number, bytes: Uint8Array): void {
     this.#content(path).bytes.set(bytes, offset);
   }
@@ -122,7 +122,7 @@ export class SimulatedDisk implements Disk {
       append: async (chunks) => {
         const appended = end + chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
         if (!this.#dead) this.#makeRoom(content, appended, ahead);
-        // What is left of an append that failed is written over.
+        // Overwrites what a failed append left.
         content.size = end;
         await this.#append(path, content, chunks);
         end = appended;
@@ -200,7 +200,7 @@ export class SimulatedDisk implements Disk {
 
   async #append(path: string, content: Content, chunks: readonly Uint8Array[]): Promise<void> {
     if (this.#dead) await new Promise<never>(() => {});
-    // The bytes may be there although the process never hears of it.
+    // The bytes may be written although the call never returns.
     for (const chunk of chunks) {
       const room = Math.max(0, Math.floor(this.capacity - this.used)) + (lengthOf(content) - content.size);
       addTo(content, chunk.subarray(0, room));
@@ -277,7 +277,7 @@ function applyTo(files: Map<string, Content>, change: NameChange): void {
 
 function survive(content: Content, random: Random): Content {
   const loose = content.size - content.synced;
-  // All of it, nothing and anything between are each likely, since each has its own bugs.
+  // All, nothing and a part are each likely: each finds other bugs.
   const kept = Math.floor(Math.min(1, Math.max(0, random.float() * 2 - 0.5)) * loose);
   const written = kept < loose && content.zerosUntil > 0 ? wholeSectors(content.synced, content.synced + kept) : content.synced + kept;
   const size = Math.max(written, content.zerosSynced, random.float() < 0.5 ? content.zerosUntil : 0);
@@ -287,7 +287,7 @@ function survive(content: Content, random: Random): Content {
   return { bytes, size, synced: size, zerosUntil: 0, zerosSynced: 0 };
 }
 
-/** Within a file a sector is as it was before or as it was to become. */
+/** A sector is either old or new, never mixed. */
 const wholeSectors = (from: number, to: number): number => Math.max(from, to - (to % SECTOR));
 
 /** The size of a file may reach the disk before its data does. */

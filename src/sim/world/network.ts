@@ -9,16 +9,16 @@ export interface NetworkFaults {
   readonly delayMs: number;
   /** A request gets lost on the way to the server: it has no effect. */
   readonly lostBefore: number;
-  /** Its answer gets lost: it has had its effect, and nobody knows. */
+  /** Its answer gets lost: it has had its effect, and the client does not know. */
   readonly lostAfter: number;
   /** A stream is cut instead of delivering a batch. */
   readonly cut: number;
-  /** A stream stands still for `stallMs`: what its reader knows gets old. */
+  /** A stream stalls for `stallMs`: its reader's cache becomes stale. */
   readonly stall: number;
   readonly stallMs: number;
   /** A batch of a stream is delivered twice, as after a watch that began too early. */
   readonly twice: number;
-  /** A write is answered with a conflict, and has no effect: somebody else was faster, and wrote the same. */
+  /** A write is answered with a conflict, and has no effect, as if another client had written the same before. */
   readonly conflict: number;
 }
 
@@ -44,12 +44,11 @@ export class SimulatedNetwork {
     this.setFaults(perfectNetwork);
   }
 
-  /** From now on it is as bad as this. */
   setFaults(faults: NetworkFaults): void {
     this.#faults = faults;
   }
 
-  /** The server behind this transport, as seen through the network. */
+  /** The server, as the client reaches it through this network. */
   transport(server: Transport): Transport {
     return {
       send: (request) => this.#send(server, request),
@@ -78,7 +77,7 @@ export class SimulatedNetwork {
     return this.#happens(this.#faults.twice);
   }
 
-  /** What never happens draws no number: worlds without it stay as they were. */
+  /** A fault with probability 0 draws no number: so seeds without it replay unchanged. */
   #happens(probability: number): boolean {
     return probability > 0 && this.#random.chance(probability);
   }
@@ -100,7 +99,7 @@ const lost = (message: string): Answer => ({ type: 'unreachable', error: new Err
 
 type Delivery = { readonly events: readonly StreamEvent[] } | { readonly end: ApiError | undefined };
 
-/** One after the other, each with its own delay: what comes later waits for what came before. */
+/** Delivers batches in order, each with its own delay. */
 class DelayedStream {
   readonly #server: Transport;
   readonly #request: TransportRequest;
@@ -152,7 +151,7 @@ class DelayedStream {
     });
   }
 
-  /** A batch is a favour of the server; a network may well break it between two events of one revision. */
+  /** The network may cut a batch between two events of one revision: the protocol does not promise batches. */
   #deliver(events: readonly StreamEvent[]): void {
     if (events.length > 1 && this.#network.cuts()) {
       this.#sink.events(events.slice(0, -1));

@@ -52,7 +52,7 @@ export class Prng implements Random {
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`;
   }
 
-  /** A generator of its own whose numbers depend only on this one's so far: what draws from it disturbs nobody else. */
+  /** A generator that depends only on the numbers drawn so far: draws from it do not change those of this one. */
   fork(): Prng {
     return new Prng(this.bits());
   }

@@ -3,12 +3,12 @@ import type { StreamSink, Transport } from '../../client/transport.ts';
 import { SimulatedProcess } from './process.ts';
 import { simulate } from './world.ts';
 
-test('a stream keeps its order, whenever its process stands still and goes on', async () => {
+test('a stream keeps its order when its process pauses and resumes', async () => {
   for (let seed = 0; seed < 20; seed++) {
     await simulate(seed, async (world) => {
       const sinks: StreamSink[] = [];
       const server: Transport = {
-        send: () => Promise.reject(new Error('nobody asks')),
+        send: () => Promise.reject(new Error('the test sends no requests')),
         watch: (_, sink) => {
           sinks.push(sink);
           return { close: () => undefined };

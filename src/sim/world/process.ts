@@ -2,11 +2,11 @@ import type { Answer, Transport } from '../../client/transport.ts';
 import type { Cancel, Log, World } from '../../world/world.ts';
 
 /**
- * A process of the simulated cluster: it can be killed at any moment. Then none of its callbacks runs any more and no
- * answer reaches it; what it had sent takes effect all the same. Whatever it awaited, it awaits for ever.
+ * A process of the simulated cluster: it can be killed at any moment. Then none of its callbacks runs any more and no answer reaches it;
+ * requests that it had sent take effect all the same. Its pending promises never settle.
  *
- * It can also be paused, as by a long garbage collection or by somebody who moves its machine: then all that waits until it goes on, and
- * it does not know how late it is.
+ * It can also be paused, as by a long garbage collection or a live migration of its machine: callbacks then wait until it resumes, and it
+ * does not know how late it is.
  */
 export class SimulatedProcess implements World {
   readonly name: string;
@@ -16,9 +16,9 @@ export class SimulatedProcess implements World {
   readonly timers: World['timers'];
   readonly #world: World;
   #alive = true;
-  /** While it is paused: what is to happen when it goes on, in any order. */
+  /** While it is paused: callbacks to run when it resumes, in any order. */
   #paused: (() => void)[] | undefined;
-  /** What streams have brought meanwhile, and until that is heard: in order. */
+  /** Deliveries of streams that came while it was paused, in order. */
   readonly #deferred: (() => void)[] = [];
 
   constructor(world: World, name: string) {
@@ -46,7 +46,7 @@ export class SimulatedProcess implements World {
     this.#paused ??= [];
   }
 
-  /** What has waited happens now, in whatever order; but streams deliver in theirs. */
+  /** Runs what has waited, in any order; streams deliver in order. */
   resume(): void {
     const callbacks = this.#paused;
     this.#paused = undefined;
@@ -54,14 +54,14 @@ export class SimulatedProcess implements World {
     if (this.#deferred.length > 0) this.#world.timers.soon(() => this.#deliverDeferred());
   }
 
-  /** Something outside has answered. */
+  /** Resolves once the process is not paused; never if it is dead. */
   async untilResumed<T>(value: T): Promise<T> {
     const paused = this.#paused;
     if (paused !== undefined) await new Promise<void>((resolve) => paused.push(resolve));
     return this.#alive ? value : await never();
   }
 
-  /** The same transport, as seen from this process. */
+  /** The transport as this process uses it: without answers once it is dead. */
   transport(transport: Transport): Transport {
     return {
       send: (request) => (this.#alive ? this.#whileAlive(transport.send(request)) : never()),
@@ -84,7 +84,7 @@ export class SimulatedProcess implements World {
     else if (this.#alive) callback();
   }
 
-  /** What comes while older news wait to be heard waits behind them. */
+  /** A delivery waits behind older ones: no connection reorders them. */
   #deliver(callback: () => void): void {
     if (this.#paused !== undefined || this.#deferred.length > 0) this.#deferred.push(callback);
     else if (this.#alive) callback();
@@ -98,5 +98,5 @@ export class SimulatedProcess implements World {
   }
 }
 
-/** A new one each time: what waits for a promise is kept for as long as the promise is. */
-const never = (): Promise<never> => new Promise(() => undefined);
+/** A promise that never settles. A new one each time: a shared one would keep everything that awaits it in memory. */
+export const never = (): Promise<never> => new Promise(() => undefined);

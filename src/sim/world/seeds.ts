@@ -1,6 +1,5 @@
 /**
- * The seeds that a test tries: 1 to `usual`. More of them with MOOR_SEEDS=20 (twenty times as many), and one alone with
- * MOOR_SEED=17: the number that a failure names.
+ * The seeds of a test: 1 to `usual`. MOOR_SEEDS=20 runs twenty times as many, MOOR_SEED=17 only that one: a failure names its seed.
  */
 export function seeds(usual: number): readonly number[] {
   const one = Number(process.env['MOOR_SEED'] ?? 0);

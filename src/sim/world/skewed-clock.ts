@@ -1,14 +1,14 @@
 import type { Clock, World } from '../../world/world.ts';
 
-/** How wrong a clock is. */
+/** The skew of a clock. */
 export interface ClockSkew {
-  /** It runs so many times as fast. */
+  /** Its speed, relative to real time. */
   readonly rate: number;
-  /** And began so much ahead. */
+  /** Its offset at the beginning. */
   readonly aheadMs: number;
 }
 
-/** A clock of a machine, which outlives the programs that read it. Set right, it runs as it should, but never goes back. */
+/** The clock of a machine, which outlives its processes. After `correct` it runs at the right speed, but never goes back. */
 export class SkewedClock {
   readonly #true: Clock;
   #rate: number;
@@ -28,7 +28,7 @@ export class SkewedClock {
     this.#rate = 1;
   }
 
-  /** The same world by this clock: also timers go by it. */
+  /** The same world with this clock; its timers use it too. */
   world(world: World): World {
     const now = () => this.#since + this.#aheadMs + (this.#true.now() - this.#since) * this.#rate;
     const begun = now();

@@ -1,11 +1,11 @@
-/** A callback and its time; whoever cancels it only says so, and it is skipped when its turn comes. */
+/** A callback and its time. A cancelled plan stays in the heap and is skipped. */
 export interface Plan {
   readonly at: number;
   readonly callback: () => void;
   cancelled: boolean;
 }
 
-/** Plans by time: a binary heap. Those of one time come out in no particular order. */
+/** Plans by time: a binary heap. Plans of the same time come out in no particular order. */
 export class Timetable {
   readonly #heap: Plan[] = [];
 
@@ -23,7 +23,7 @@ export class Timetable {
     return this.#heap[0]?.at;
   }
 
-  /** Takes out the plan that comes first. */
+  /** Removes the earliest plan. */
   take(): Plan | undefined {
     const first = this.#heap[0];
     const last = this.#heap.pop();

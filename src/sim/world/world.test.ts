@@ -4,7 +4,7 @@ import { SimulationError, simulate } from './world.ts';
 
 const seeds = Array.from({ length: 20 }, (_, seed) => seed);
 
-/** The order in which ten callbacks of one moment, each with a promise of its own, run. */
+/** The order in which ten callbacks of the same time run, each with its own promise. */
 const orderOf = (seed: number) =>
   simulate(seed, async (world) => {
     const order: string[] = [];
@@ -19,7 +19,7 @@ const orderOf = (seed: number) =>
     return order;
   });
 
-test('the seed, and only the seed, decides the order of what could run at one moment', async () => {
+test('only the seed decides the order of callbacks of the same time', async () => {
   expect(await orderOf(1)).toEqual(await orderOf(1));
   const orders = await Promise.all(seeds.map(orderOf));
   expect(new Set(orders.map(String)).size).toBe(seeds.length);
@@ -46,7 +46,7 @@ test('time is virtual: it jumps to the next timer, never back, and never past on
   }
 });
 
-test('a cancelled callback does not run, not even at its very moment', async () => {
+test('a cancelled callback does not run, even if it is due', async () => {
   for (const seed of seeds) {
     await simulate(seed, async (world) => {
       let ran = 0;
@@ -75,11 +75,11 @@ test('a callback that throws ends the simulation, as an uncaught exception ends 
   await expect(failing).rejects.toThrow(SimulationError);
 });
 
-test('a body that waits for what never happens is reported as stuck', async () => {
+test('a body that waits for ever is reported as stuck', async () => {
   await expect(simulate(1, () => new Promise(() => undefined))).rejects.toThrow(/stuck/);
 });
 
-test('a simulation that never comes to rest is ended', async () => {
+test('a simulation that never ends is stopped', async () => {
   const endless = simulate(
     1,
     async (world) => {

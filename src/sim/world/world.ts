@@ -3,20 +3,19 @@ import { Prng } from './prng.ts';
 import { type Plan, Timetable } from './timetable.ts';
 
 /**
- * A world on virtual time, whose every order is decided by one integer.
+ * A world on virtual time in which one integer decides every order.
  *
  *     await simulate(42, async (world) => {
  *       world.timers.after(3_600_000, () => …);    // an hour later, in no time
  *     });
  *
- * What is deterministic: everything that runs on nothing but this world and promises. At each step one callback is
- * drawn from all that could run now (`soon` callbacks, and timers whose time has come, in whatever order they were
- * made); then all promise reactions that follow from it run, in the order that the language defines; then the next
- * callback is drawn. Time stands still meanwhile and jumps to the next timer only when nothing can run.
- * What is not: real I/O, `setTimeout` and the like, anything that reads the real clock or real randomness.
+ * Deterministic: everything that uses only this world and promises. Each step draws one callback from all that can run now (`soon` callbacks,
+ * and timers that are due, independent of the order in which they were set); then all promise reactions that follow from it run, in the order
+ * that the language defines. Time stands still meanwhile and jumps to the next timer only when nothing can run.
+ * Not deterministic: real I/O, `setTimeout`, the real clock, real randomness.
  *
- * Thus a failure is replayed by its seed and the commit. Code that relies on two callbacks running in the order in
- * which they were made is wrong in this world, and would be in a real one with two processes.
+ * So seed and commit replay a failure. Code that relies on two callbacks running in the order in which they were set is wrong in this world,
+ * and would be wrong with two real processes.
  */
 export class SimulatedWorld implements World {
   readonly seed: number;
@@ -29,7 +28,7 @@ export class SimulatedWorld implements World {
   readonly log: Log;
   /** The newest lines, oldest first. */
   readonly lines: LogLine[] = [];
-  /** What decides the order has numbers of its own: a component that draws one more does not reorder the rest. */
+  /** A separate generator for the order: a component that draws one more number does not reorder the rest. */
   readonly #order: Prng;
   readonly #waiting = new Timetable();
   #ready: Plan[] = [];
@@ -56,7 +55,7 @@ export class SimulatedWorld implements World {
     return new Promise((resolve) => void this.timers.after(ms, resolve));
   }
 
-  /** Asked when nothing can run before time moves on. True: now something can. */
+  /** Called when nothing can run before time moves on. True: now something can. */
   onIdle: () => boolean = () => false;
 
   /** Runs one callback, moving time on if need be. False: there is none. */
@@ -113,16 +112,16 @@ export interface LogLine {
   readonly fields: LogFields;
 }
 
-/** When a simulation begins, unless said: 2026-01-01T00:00:00Z. */
+/** The default begin of a simulation: 2026-01-01T00:00:00Z. */
 const epoch = Date.UTC(2026, 0, 1);
 const keptLines = 10_000;
 
 export interface SimulationLimits {
-  /** Callbacks; beyond them the simulation counts as one that never comes to rest. */
+  /** The most callbacks; a simulation that needs more fails as one that never ends. */
   readonly steps: number;
   /** When it begins; milliseconds since 1970. */
   readonly begin?: number;
-  /** False: nobody will read what programs log, so it is not even put together. */
+  /** False: log lines are not kept, and not even built. */
   readonly keepsLog?: boolean;
 }
 
@@ -135,7 +134,7 @@ const silentLog: Log = {
   with: () => silentLog,
 };
 
-/** Runs `body`, and whatever it sets going, until it resolves. Rejects if it fails, gets stuck or never ends: always with the seed. */
+/** Runs `body`, and everything that it starts, until it resolves. Rejects, with the seed, if it fails, gets stuck or never ends. */
 export async function simulate<T>(seed: number, body: (world: SimulatedWorld) => Promise<T>, limits: SimulationLimits = { steps: 1_000_000 }): Promise<T> {
   const world = new SimulatedWorld(seed, limits);
   let outcome: { readonly value: T } | { readonly error: unknown } | undefined;
@@ -157,12 +156,12 @@ export async function simulate<T>(seed: number, body: (world: SimulatedWorld) =>
   }
 }
 
-/** After so many steps the event loop turns once, for whoever else lives in this process. */
+/** After so many steps the event loop runs once, for other code in this process. */
 const turnEvery = 1_000;
 
 /**
- * Promise reactions run until none is left before Node looks at what `nextTick` was given, so then there is none left. A turn of the
- * event loop would show the same, at many times the cost.
+ * Node runs all promise reactions before the callbacks of `nextTick`, so none is left then. A turn of the event loop would show the same, at
+ * many times the cost.
  */
 const promisesSettled = (steps: number) => new Promise<void>((resolve) => void (steps % turnEvery === 0 ? setImmediate(resolve) : process.nextTick(resolve)));
 

@@ -2,10 +2,10 @@ import type { Prng } from '../../world/prng.ts';
 import { nodeName, type FuzzSettings } from './plan.ts';
 import type { AccessMode, UserAction, TimedAction, ReclaimPolicy, VolumeChoice } from './user-actions.ts';
 
-/** Within so much time everything happens; then the faults stop. */
+/** All actions happen before this time; then the faults stop. */
 export const actionsEndMs = 90_000;
 
-/** People who create, resize, delete, re-create and edit by hand, administrators who change classes, autoscalers that remove nodes: in every order. */
+/** Users create, resize, delete, re-create and edit objects, administrators change StorageClasses, autoscalers remove nodes: in any order. */
 export function drawActions(random: Prng, settings: FuzzSettings): readonly TimedAction[] {
   const draw = new Draw(random, settings);
   const drawn = settings.confluent ? drawConfluent(draw) : drawWild(draw);
@@ -27,7 +27,7 @@ type Drawer = (draw: Draw) => Omit<TimedAction, 'at'>;
 const user = (action: UserAction): Omit<TimedAction, 'at'> => ({ who: 'user', action });
 const admin = (action: UserAction): Omit<TimedAction, 'at'> => ({ who: 'admin', action });
 
-/** Few names, so that what is done meets what was done. */
+/** Few names, so that actions concern the same objects. */
 class Draw {
   readonly random: Prng;
   readonly settings: FuzzSettings;
@@ -64,8 +64,8 @@ class Draw {
 }
 
 /**
- * Whatever the order in which the cluster gets round to it, it ends alike: every claim has a name of its own and a class that makes
- * what it asks for, is deleted only after those who use it, and every pod has an owner who replaces it.
+ * Actions whose end does not depend on the order in which the cluster processes them: every claim has its own name and a class that can
+ * provision it, is deleted only after its users, and every pod has a controller that replaces it.
  */
 function drawConfluent(draw: Draw): TimedAction[] {
   const units = Array.from({ length: 2 + draw.random.below(3) }, (_, i) => draw.of(appLifecycle, appLifecycle, claimLifecycle, databaseLifecycle)(draw, i + 1));
@@ -77,7 +77,7 @@ function drawConfluent(draw: Draw): TimedAction[] {
   return [...units.flat(), ...moves, ...last];
 }
 
-/** As many steps of a lifecycle as come to pass. */
+/** The first steps of a lifecycle, as many as are drawn. */
 function lifecycle(draw: Draw, steps: readonly UserAction[]): TimedAction[] {
   const lived = steps.slice(0, 2 + draw.random.below(steps.length - 1));
   const times = lived.map(() => draw.random.below(actionsEndMs)).sort((a, b) => a - b);
@@ -97,7 +97,7 @@ function appLifecycle(draw: Draw, number: number): TimedAction[] {
   const storageClass = draw.of('fast', 'late');
   const made: readonly UserAction[] = [newClaim(draw, claim, storageClass), { do: 'create-deployment', name, replicas: 1, claim }];
   const eitherFirst = draw.random.chance(0.5) ? made : made.toReversed();
-  // Whether a claim that waits for its first pod was ever bound depends on when the last one goes: here it stays.
+  // Whether a WaitForFirstConsumer claim was ever bound depends on when its last pod goes: here the pod stays.
   if (storageClass === 'late') return lifecycle(draw, [...eitherFirst, { do: 'label-claim', name: claim, value: 'yes' }]);
   return lifecycle(draw, [
     ...eitherFirst,
@@ -117,7 +117,7 @@ function claimLifecycle(draw: Draw, number: number): TimedAction[] {
 function databaseLifecycle(draw: Draw, number: number): TimedAction[] {
   const name = `db-${number}`;
   return lifecycle(draw, [
-    // Claims that stay behind would depend on how far it came.
+    // Which claims stay behind would depend on how far the set got.
     { do: 'create-stateful-set', name, replicas: 1 + draw.random.below(2), storageClass: draw.of('fast', 'late'), deletesClaims: true },
     { do: 'scale-stateful-set', name, replicas: draw.random.below(3) },
     { do: 'scale-stateful-set', name, replicas: draw.random.below(3) },
@@ -127,7 +127,7 @@ function databaseLifecycle(draw: Draw, number: number): TimedAction[] {
 
 const policies: readonly [ReclaimPolicy, ...ReclaimPolicy[]] = ['Delete', 'Retain', 'Recycle'];
 
-/** How these end depends on who was first. */
+/** Actions whose end depends on the order. */
 const wildDrawers: readonly [Drawer, ...Drawer[]] = [
   (d) => user({ do: 'create-claim', name: d.claim(), sizeGi: 1 + d.random.below(3), storageClass: d.of('fast', 'late', ''), mode: d.mode() }),
   (d) => user({ do: 'create-claim', name: d.claim(), sizeGi: 1 + d.random.below(3), storageClass: d.of('fast', 'late', ''), mode: d.mode() }),

@@ -3,7 +3,7 @@ import { controllersName, nodeName, componentNames, type FuzzSettings } from './
 import { actionsEndMs } from './draw-actions.ts';
 import type { Fault, EffectMoment, NetworkFaultKind } from './faults.ts';
 
-/** Each seed has a few kinds of networkFault, rather than a little of everything: bugs are found by concentration. */
+/** Each seed has a few kinds of faults, rather than a little of everything: that finds more bugs. */
 export function drawFaults(random: Prng, settings: FuzzSettings): readonly Fault[] {
   const components = componentNames(settings);
   const draw: Draw = {
@@ -61,19 +61,19 @@ const drawers: readonly Drawer[] = [
   ({ random, at }) => ({ kind: 'backend-slow', at: at(), forMs: 5_000 + random.below(60_000), delayMs: 1_000 + random.below(10_000) }),
   ({ random, component }) => {
     const name = component();
-    // Pods end by the clocks of their nodes: hours would only make everybody wait.
+    // Pods end by the clocks of their nodes: a skew of hours would only take time.
     const mostMs = name.startsWith('node-') ? 30_000 : 3_600_000;
     return { kind: 'clock', at: 0, component: name, rate: [0.5, 1, 2][random.below(3)] ?? 1, aheadMs: random.below(2 * mostMs) - mostMs };
   },
   ({ random, at, settings }) => {
     const number = 1 + random.below(settings.nodes);
-    // One may be lost for good: with none left, nothing runs.
+    // At most one node is lost for good: without nodes, nothing runs.
     const isForGood = number === 1 && random.chance(0.5);
     return { kind: 'node-loss', at: at(), component: nodeName(number), ...(isForGood ? {} : { backMs: random.below(120_000) }) };
   },
 ];
 
-/** What concerns everybody at once, in some worlds. From numbers of its own. */
+/** Faults of the whole cluster, in some worlds. From a generator of their own. */
 export function drawGlobalFaults(random: Prng, settings: FuzzSettings): readonly Fault[] {
   const components = componentNames(settings);
   const compactions = random.chance(0.4) ? Array.from({ length: 2 + random.below(6) }, () => random.below(actionsEndMs)) : [];
@@ -87,7 +87,7 @@ export function drawGlobalFaults(random: Prng, settings: FuzzSettings): readonly
   return [...compactions.map((at): Fault => ({ kind: 'compaction', at })), ...powerCut, ...pauses, ...slowDisk];
 }
 
-/** The power fails while much is on its way to the disk: what was not acknowledged may be gone, and nothing else. */
+/** The power fails during slow writes: only what was not acknowledged may be lost. */
 function drawSlowDisk(random: Prng): readonly Fault[] {
   const [at, forMs] = [random.below(60_000), 10_000 + random.below(20_000)];
   return [

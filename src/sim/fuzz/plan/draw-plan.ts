@@ -8,7 +8,7 @@ import { nodeName, type FuzzPlan, type FuzzSettings } from './plan.ts';
 /** The world of a seed. */
 export function drawPlan(seed: number): FuzzPlan {
   const random = new Prng(seed);
-  // One after the other from numbers of their own, so that a change to one leaves the others as they were.
+  // Each has its own generator, so that a change to one leaves the draws of the others as they were.
   const [forSettings, forActions, forFaults, forGlobalFaults, forEpisodes] = [random.fork(), random.fork(), random.fork(), random.fork(), random.fork()];
   const forLaterEpisode = random.fork();
   const settings = drawSettings(forSettings);
@@ -17,7 +17,7 @@ export function drawPlan(seed: number): FuzzPlan {
   const episodes = settings.confluent ? [] : [...drawEpisodes(forEpisodes, options), ...drawLaterEpisode(forLaterEpisode, options)];
   const actions = [...drawActions(forActions, settings), ...episodes].sort((a, b) => a.at - b.at);
   const faults: readonly Fault[] = [...drawFaults(forFaults, settings), ...drawGlobalFaults(forGlobalFaults, settings)].sort((a, b) => a.at - b.at);
-  return { seed, settings, actions: actions, faults };
+  return { seed, settings, actions, faults };
 }
 
 function drawSettings(random: Prng): FuzzSettings {

@@ -4,7 +4,7 @@ import type { UserAction, TimedAction } from './user-actions.ts';
 type Step = { readonly who: TimedAction['who']; readonly action: UserAction; readonly afterMs: number };
 type Episode = (names: EpisodeNames) => readonly Step[];
 
-/** Who plays in an episode: names that others use as well, so that episodes meet each other and everything else. */
+/** The names of an episode. Other actions use the same names, so that they interfere. */
 interface EpisodeNames {
   readonly claim: string;
   readonly other: string;
@@ -21,8 +21,7 @@ export interface EpisodesOptions {
 }
 
 /**
- * Stories of a few steps close to each other, as people live them: what only breaks if several things happen in a row hardly ever does if
- * each of them is drawn by itself.
+ * Sequences of a few related actions: a bug that needs several of them in a row is hardly ever found if each is drawn by itself.
  */
 export function drawEpisodes(random: Prng, { nodeNames, endMs }: EpisodesOptions): TimedAction[] {
   return Array.from({ length: 1 + random.below(3) }, (_, number) =>
@@ -30,7 +29,7 @@ export function drawEpisodes(random: Prng, { nodeNames, endMs }: EpisodesOptions
   ).flat();
 }
 
-/** In one world of four, one of those that came later: the draws of all others stay as they were. */
+/** In one world of four, one of the episodes that were added later: the draws of the earlier ones stay as they were. */
 export function drawLaterEpisode(random: Prng, options: EpisodesOptions): TimedAction[] {
   return random.chance(0.25) ? drawEpisode(random, options, { volume: 'slot', of: laterEpisodes }) : [];
 }
@@ -71,7 +70,7 @@ const podOf = (claim: string): UserAction => ({ do: 'create-pod', name: `pod-of-
 const deletePod = (claim: string, atOnce: boolean): UserAction => ({ do: 'delete-pod', name: `pod-of-${claim}`, atOnce });
 
 const episodes: readonly Episode[] = [
-  // A claim is deleted under its pod, and made again.
+  // A claim is deleted while its pod uses it, and created again.
   (names) =>
     script(
       'user',
@@ -83,7 +82,7 @@ const episodes: readonly Episode[] = [
       claimOf(names),
       podOf(names.claim),
     ),
-  // A claim comes back under its old name to a volume that was kept.
+  // A claim is created again under its old name, and its volume was retained.
   (names) =>
     script(
       'user',
@@ -94,7 +93,7 @@ const episodes: readonly Episode[] = [
       plainClaim(names.claim),
       plainClaim(names.other),
     ),
-  // A volume goes from hand to hand.
+  // A volume is recycled for the next claim.
   (names) =>
     script(
       'user',
@@ -104,7 +103,7 @@ const episodes: readonly Episode[] = [
       { do: 'delete-claim', name: names.claim },
       plainClaim(names.other),
     ),
-  // Somebody wants to keep the data after all.
+  // The reclaim policy becomes Retain before the claim is deleted.
   (names) =>
     script(
       'user',
@@ -118,12 +117,12 @@ const episodes: readonly Episode[] = [
         name: names.claim,
       },
     ),
-  // It moves from node to node.
+  // A pod moves from node to node.
   (names) => [
     ...script('user', names, claimOf(names), { do: 'create-deployment', name: 'mover', replicas: 1, claim: names.claim }),
     ...script('admin', names, { do: 'drain', node: names.node }, { do: 'uncordon', node: names.node }),
   ],
-  // It grows, twice.
+  // A claim is expanded twice.
   (names) =>
     script(
       'user',
@@ -133,7 +132,7 @@ const episodes: readonly Episode[] = [
       { do: 'resize-claim', name: names.claim, sizeGi: 4 },
       { do: 'resize-claim', name: names.claim, sizeGi: 7 },
     ),
-  // A database that shrinks and grows.
+  // A StatefulSet is scaled down and up.
   (names) =>
     script(
       'user',
@@ -142,29 +141,29 @@ const episodes: readonly Episode[] = [
       { do: 'scale-stateful-set', name: 'ledger', replicas: 0 },
       { do: 'scale-stateful-set', name: 'ledger', replicas: 2 },
     ),
-  // More than fits on a node, all at once.
+  // More volumes than the attach limit of a node, all at once.
   (names) =>
     ['crowd-1', 'crowd-2', 'crowd-3', 'crowd-4'].flatMap((name): Step[] => [
       { who: 'user', action: { ...claimOf(names), name } as UserAction, afterMs: 0 },
       { who: 'user', action: podOf(name), afterMs: 0 },
     ]),
-  // The machine of a pod is lost; somebody deletes the pod by force, and makes another.
+  // The machine of a pod is lost; the pod is deleted by force, and created again.
   (names) => [
     ...script('user', names, claimOf(names), podOf(names.claim)),
     { who: 'autoscaler', action: { do: 'switch-off', node: names.node, backMs: 120_000 }, afterMs: 3_000 },
     ...script('user', names, deletePod(names.claim, true), podOf(names.claim)),
   ],
-  // A volume is deleted while somebody asks for one.
+  // A volume is deleted while a claim requests one.
   (names) => [
     ...script('admin', names, { do: 'create-volume', name: names.volume, sizeGi: 1, reclaim: 'Retain' }),
     { who: 'admin', action: { do: 'delete-volume', of: { volume: names.volume } }, afterMs: 2_000 },
     { who: 'user', action: plainClaim(names.claim), afterMs: 0 },
   ],
-  // A volume is deleted under its claim.
+  // A volume is deleted while its claim is bound to it.
   (names) => script('user', names, claimOf(names), podOf(names.claim), { do: 'delete-volume', of: { claim: names.claim } }, deletePod(names.claim, false)),
 ];
 
-/** A disk that is there, of a class whose claims wait for their first pod: the scheduler gives it away, and the binder hears of it later. */
+/** An existing volume of a WaitForFirstConsumer class: the scheduler chooses it, and the binder is notified later. */
 const slotOf = ({ volume, sizeGi }: EpisodeNames, number: number): UserAction => ({
   do: 'create-volume',
   name: `${volume}-${number}`,
@@ -175,17 +174,17 @@ const slotOf = ({ volume, sizeGi }: EpisodeNames, number: number): UserAction =>
 const lateClaim = (name: string): UserAction => ({ do: 'create-claim', name, sizeGi: 1, storageClass: 'late', mode: 'ReadWriteOnce' });
 
 const laterEpisodes: readonly Episode[] = [
-  // The machine of a pod is off, and somebody says so.
+  // The machine of a pod is off, and its node is tainted as out of service.
   (names) => [
     ...script('user', names, claimOf(names), { do: 'create-deployment', name: 'survivor', replicas: 1, claim: names.claim }),
     { who: 'autoscaler', action: { do: 'out-of-service', node: names.node, saidMs: names.pauseMs(), backMs: 20_000 + 2 * names.pauseMs() }, afterMs: 5_000 },
   ],
-  // Two claims wait for their pods; there are disks for them.
+  // Two claims wait for their first consumer, and volumes exist for them.
   (names) => [
     ...script('admin', names, slotOf(names, 1), slotOf(names, 2)),
     ...script('user', names, lateClaim(names.claim), podOf(names.claim), lateClaim(names.other), podOf(names.other)),
   ],
-  // Two pods want a claim that is for one.
+  // Two pods use a ReadWriteOncePod claim.
   (names) =>
     script(
       'user',
@@ -196,7 +195,7 @@ const laterEpisodes: readonly Episode[] = [
       deletePod(names.claim, false),
       podOf(names.claim),
     ),
-  // A claim and its pod come and go; the disk that they had is not for the next ones.
+  // A claim and its pod are deleted and created again; the retained volume is not for the new claim.
   (names) => [
     ...script('admin', names, slotOf(names, 1)),
     ...script('user', names, lateClaim(names.claim), podOf(names.claim), deletePod(names.claim, false), { do: 'delete-claim', name: names.claim }),

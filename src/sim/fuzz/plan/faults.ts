@@ -1,30 +1,30 @@
 import { badNetwork, type NetworkFaults, perfectNetwork } from '../../world/network.ts';
 
-/** What goes wrong, and when: data, so that a failure can be told with as few of them as it takes. */
+/** A fault and its time, as data, so that a failure can be shrunk to the faults that it needs. */
 export type Fault =
-  /** A program dies at its next writes but `writes`, before or after the server has done what it asked, and is started again. */
+  /** A component crashes at a write, after `writes` others, before or after the server has processed it, and restarts. */
   | { readonly kind: 'crash'; readonly at: number; readonly component: string; readonly writes: number; readonly moment: EffectMoment; readonly backMs: number }
-  /** Whoever leads dies inside a call of a driver, before or after its effect. */
+  /** The leader crashes inside a driver call, before or after its effect. */
   | { readonly kind: 'crash-in-driver'; readonly at: number; readonly calls: number; readonly moment: EffectMoment; readonly backMs: number }
-  /** The API server dies; `power`: and its disk forgets what was not synced. */
+  /** The API server crashes; `power`: and its disk loses what was not synced. */
   | { readonly kind: 'server-crash'; readonly at: number; readonly how: 'killed' | 'power'; readonly backMs: number }
   /** The store's disk is full. */
   | { readonly kind: 'disk-full'; readonly at: number; readonly forMs: number }
-  /** The store's disk takes so long, at most, until it has really written something. */
+  /** A sync of the store's disk takes up to `delayMs`. */
   | { readonly kind: 'disk-slow'; readonly at: number; readonly forMs: number; readonly delayMs: number }
   | { readonly kind: NetworkFaultKind; readonly at: number; readonly component: string; readonly forMs: number }
-  /** Calls of drivers fail, before or after their effect. */
+  /** Driver calls fail, before or after their effect. */
   | { readonly kind: 'backend-fails'; readonly at: number; readonly calls: number; readonly moment: EffectMoment }
   | { readonly kind: 'backend-slow'; readonly at: number; readonly forMs: number; readonly delayMs: number }
-  /** A clock is wrong from the beginning; leaders lose their leases and do not know it. */
+  /** A clock is skewed from the beginning; leaders lose their leases without noticing. */
   | { readonly kind: 'clock'; readonly at: 0; readonly component: string; readonly rate: number; readonly aheadMs: number }
-  /** A program stands still at its next writes but `writes`, and does not know it: when it goes on, and writes, somebody else may lead. */
+  /** A component pauses before a write, after `writes` others, without noticing: when it resumes and writes, another one may lead. */
   | { readonly kind: 'pause'; readonly at: number; readonly component: string; readonly writes: number; readonly forMs: number }
-  /** What happened so far is forgotten: a watch that was cut cannot go on where it was. */
+  /** The store is compacted: a watch that was cut cannot resume. */
   | { readonly kind: 'compaction'; readonly at: number }
-  /** Every machine is off, and comes back. */
+  /** Every machine is off for a while. */
   | { readonly kind: 'power-cut'; readonly at: number; readonly forMs: number }
-  /** A machine is lost. Without `backMs` it never comes back, and at the end somebody says so. */
+  /** A machine is lost. Without `backMs` it never comes back, and its Node is deleted at the end. */
   | { readonly kind: 'node-loss'; readonly at: number; readonly component: string; readonly backMs?: number };
 
 export type EffectMoment = 'before' | 'after';
@@ -32,7 +32,7 @@ export type FaultKind = Fault['kind'];
 
 export type NetworkFaultKind = keyof typeof networkFaults;
 
-/** Each alone, so that it can be told which of them it takes. */
+/** Each fault alone, so that shrinking shows which one a failure needs. */
 export const networkFaults = {
   slow: { ...perfectNetwork, delayMs: 2_000 },
   lossy: { ...perfectNetwork, lostBefore: 0.2, lostAfter: 0.2 },
@@ -41,7 +41,7 @@ export const networkFaults = {
   twice: { ...perfectNetwork, twice: 0.5 },
   conflicts: { ...perfectNetwork, conflict: 0.3 },
   bad: badNetwork,
-  /** Nothing passes: a leader goes on for a while, and another one begins. */
+  /** Nothing passes: a leader goes on for a while, and another one takes over. */
   silence: { ...perfectNetwork, lostBefore: 1, cut: 1 },
 } as const satisfies Record<string, NetworkFaults>;
 

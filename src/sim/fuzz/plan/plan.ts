@@ -1,7 +1,7 @@
 import type { Fault } from './faults.ts';
 import type { TimedAction } from './user-actions.ts';
 
-/** A world, whole: run twice, it does the same twice. */
+/** A complete world: every run of it is the same. */
 export interface FuzzPlan {
   readonly seed: number;
   readonly settings: FuzzSettings;
@@ -14,9 +14,9 @@ export interface FuzzSettings {
   readonly volumeLimit: number | undefined;
   readonly store: 'memory' | 'embedded';
   readonly bindsTogether: boolean;
-  /** How many processes with all controllers; the others stand by. As many schedulers. */
+  /** How many processes with all controllers, of which one leads; and as many schedulers. */
   readonly leaders: number;
-  /** How it ends does not depend on who is faster: with and without faults it has to end alike. */
+  /** The end does not depend on the order: with and without faults it has to be the same. */
   readonly confluent: boolean;
 }
 
@@ -29,14 +29,14 @@ export function componentNames({ leaders, nodes }: FuzzSettings): readonly strin
   return [...upTo(leaders, controllersName), ...upTo(leaders, schedulerName), ...upTo(nodes, nodeName)];
 }
 
-/** The most pods that anybody asks for at a time, by the name of the Deployment. */
-export function mostReplicas({ actions: actions }: FuzzPlan): ReadonlyMap<string, number> {
+/** The highest replicas of each Deployment. */
+export function mostReplicas({ actions }: FuzzPlan): ReadonlyMap<string, number> {
   const most = new Map<string, number>();
   for (const { action } of actions)
     if (action.do === 'create-deployment' || action.do === 'scale-deployment') most.set(action.name, Math.max(action.replicas, most.get(action.name) ?? 0));
   return most;
 }
 
-/** What fails, if anything does, are nodes and backends. */
+/** Only nodes and backends fail. */
 export const controllersAreWell = ({ faults }: FuzzPlan): boolean =>
   faults.every((fault) => ('component' in fault ? fault.component.startsWith('node-') : fault.kind === 'power-cut' || fault.kind.startsWith('backend-')));

@@ -1,4 +1,4 @@
-/** What people and programs outside the cluster do to it, as data: a world can be written down, shortened and run again. */
+/** What users, administrators and autoscalers do to the cluster, as data: a world can be stored, shrunk and run again. */
 export type UserAction =
   | { readonly do: 'create-class'; readonly name: string; readonly reclaim: ReclaimPolicy; readonly waits: boolean }
   | { readonly do: 'delete-class'; readonly name: string }
@@ -33,17 +33,17 @@ export type UserAction =
   | { readonly do: 'scale-deployment'; readonly name: string; readonly replicas: number }
   | { readonly do: 'delete-deployment'; readonly name: string }
   | { readonly do: 'cordon' | 'uncordon' | 'drain'; readonly node: string }
-  /** The machine is switched off and its Node deleted; it is another one, of the same name, that comes back. */
+  /** The machine is switched off and its Node deleted; another machine of the same name joins later. */
   | { readonly do: 'remove-node'; readonly node: string; readonly backMs: number }
-  /** The machine is switched off, and nobody says so. */
+  /** The machine is switched off, without a taint. */
   | { readonly do: 'switch-off'; readonly node: string; readonly backMs: number }
-  /** The machine is switched off, and after a while somebody says so by the taint for it; it is taken away when the machine is back. */
+  /** The machine is switched off, and tainted as out of service after a while; the taint is removed when the machine is back. */
   | { readonly do: 'out-of-service'; readonly node: string; readonly saidMs: number; readonly backMs: number };
 
 export type ReclaimPolicy = 'Delete' | 'Retain' | 'Recycle';
 export type AccessMode = 'ReadWriteOnce' | 'ReadWriteOncePod' | 'ReadWriteMany';
 
-/** A volume by its name, or by the claim that has it: names of provisioned ones are not known beforehand. */
+/** A volume by its name, or by its claim: names of provisioned volumes are not known beforehand. */
 export type VolumeChoice = { readonly volume: string } | { readonly claim: string } | { readonly anyReleased: number };
 
 export interface TimedAction {

@@ -1,4 +1,4 @@
-/** Nodes, zones and drivers that a scenario names are there: else a slip of the pen would look like an answer. */
+/** Checks that the nodes, zones and drivers that a scenario names exist: a typo would look like a result. */
 import { nearestName } from '../../../api/nearest-name.ts';
 import type { Statement } from './expectation.ts';
 import { type ScriptStep, podOfNode } from './script-step.ts';
@@ -11,13 +11,13 @@ export interface KnownNames {
   readonly drivers: readonly string[];
 }
 
-/** @throws FileError */
+/** @throws ScenarioFileError */
 export function checkNames({ script, expectations }: Scenario, known: KnownNames): void {
-  const nodes = [...known.nodes, ...script.flatMap(({ step: step }) => (step.type === 'node joins' ? [step.node] : []))];
-  const zones = [...known.zones, ...script.flatMap(({ step: step }) => (step.type === 'node joins' ? [step.zone] : []))];
+  const nodes = [...known.nodes, ...script.flatMap(({ step }) => (step.type === 'node joins' ? [step.node] : []))];
+  const zones = [...known.zones, ...script.flatMap(({ step }) => (step.type === 'node joins' ? [step.zone] : []))];
   const names = { node: nodes, zone: zones, driver: known.drivers };
-  for (const { step: step, written } of script) check(namedByStep(step), { names, written });
-  for (const { statement: statement, written } of expectations) check(namedByStatement(statement), { names, written });
+  for (const { step, written } of script) check(namedByStep(step), { names, written });
+  for (const { statement, written } of expectations) check(namedByStatement(statement), { names, written });
 }
 
 type Named = Partial<Record<'node' | 'zone' | 'driver', string>>;

@@ -1,6 +1,6 @@
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** '90s', '6m30s', '1h'; a plain number is seconds. In milliseconds; undefined: it is none. */
+/** '90s', '6m30s', '1h'; a plain number is seconds. In milliseconds; undefined: the text is no duration. */
 export function parseDuration(text: string): number | undefined {
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
   if (!/^(?:\d{1,9}(?:\.\d{1,3})?(?:ms|s|m|h|d))+$/.test(text)) return undefined;

@@ -1,4 +1,4 @@
-/** What a scenario expects, and the sentences that say so. docs/SIMULATE.md has the same table. */
+/** The expectations of a scenario, and their phrases. docs/SIMULATE.md has the same table. */
 import { durationOf, numberOf, quantityOf } from './script-step.ts';
 import { type Phrase, Phrasebook, PhraseError, slot, type Slots } from './phrase.ts';
 import { checkedState } from './states.ts';
@@ -6,11 +6,11 @@ import { kindOf, parseReference, type Reference } from './reference.ts';
 import type { Kind } from '../../../api/kind.ts';
 import type { LocatedYaml } from './located-yaml.ts';
 
-/** When it has to be so. */
+/** When the statement has to hold. */
 export type ExpectationTime =
   | { readonly type: 'at' | 'by'; readonly ms: number }
   | { readonly type: 'end' }
-  /** At every moment from then on. `never` is `always` with the opposite. */
+  /** At every moment of the interval. `never` is `always` with the opposite statement. */
   | { readonly type: 'always' | 'never'; readonly fromMs: number; readonly toMs: number | undefined };
 
 export type Statement =
@@ -45,12 +45,17 @@ const state = (slots: Slots, more: { readonly not?: boolean; readonly place?: No
   not: false,
   ...more,
 });
-/** `is not <state>` is there because a word that is no slot comes first. */
+/** Order matters: a phrase with a fixed word comes before one with a slot in its place. */
 const phrases: readonly Phrase<Statement>[] = [
-  { pattern: '<object> exists', about: 'It is there.', example: 'pvc/data exists', make: (slots) => ({ type: 'exists', object: object(slots), not: false }) },
+  {
+    pattern: '<object> exists',
+    about: 'The object exists.',
+    example: 'pvc/data exists',
+    make: (slots) => ({ type: 'exists', object: object(slots), not: false }),
+  },
   {
     pattern: '<object> is gone',
-    about: 'It is not there.',
+    about: 'The object does not exist.',
     example: 'pod/web-0 is gone',
     make: (slots) => ({ type: 'exists', object: object(slots), not: true }),
   },
@@ -124,19 +129,19 @@ const phrases: readonly Phrase<Statement>[] = [
   },
   {
     pattern: 'event <reason> on <object> [saying <text>]',
-    about: 'Somebody has told it by then, in these words or among others.',
-    example: 'event FailedAttachVolume on pod/web-0 saying "Multi-Attach error"',
+    about: 'An event with this reason was recorded for the object; its message contains the text.',
+    example: 'event FailedAttachVolume on pod/web-0 saying "Waiting for detach"',
     make: (slots) => ({ type: 'event', reason: slot(slots, 'reason'), object: object(slots), text: slots.get('text') ?? '', not: false }),
   },
   {
     pattern: 'no event <reason> on <object> [saying <text>]',
-    about: 'Nobody has.',
+    about: 'The opposite.',
     example: 'no event FailedMount on pod/web-0',
     make: (slots) => ({ type: 'event', reason: slot(slots, 'reason'), object: object(slots), text: slots.get('text') ?? '', not: true }),
   },
   {
     pattern: 'there are|is <number> <kind> [that are|is <state>]',
-    about: 'So many of a kind, in all namespaces.',
+    about: 'The number of objects of a kind, in all namespaces.',
     example: 'there are 3 pods that are Running',
     make: (slots) => ({
       type: 'count',
@@ -147,7 +152,7 @@ const phrases: readonly Phrase<Statement>[] = [
   },
   {
     pattern: '<driver> holds <number> disk|disks',
-    about: 'What the backend really has: more than there are volumes is a leak.',
+    about: 'The disks that exist at the backend: more disks than volumes is a leak.',
     example: 'disks.example.com holds 1 disk',
     make: (slots) => ({ type: 'disks', driver: slot(slots, 'driver'), number: numberOf(slot(slots, 'number')) }),
   },
@@ -195,7 +200,7 @@ export const timePhrases = moments;
 export function readExpectation(text: string): Omit<Expectation, 'written'> {
   const [, when, statement] = /^\s*(at\s+the\s+end|(?:at|by)\s+\S+|(?:never|always)(?:\s+after\s+\S+)?(?:\s+before\s+\S+)?),?\s+(\S[\s\S]*)$/.exec(text) ?? [];
   if (when === undefined || statement === undefined) {
-    throw new PhraseError('it does not say when: begin with "at 8m", "by 8m", "at the end", "never" or "always"');
+    throw new PhraseError('the time is missing: begin with "at 8m", "by 8m", "at the end", "never" or "always"');
   }
   return { when: momentBook.read(when.replace(/,$/, '')), statement: expectations.read(statement), text: text.trim() };
 }

@@ -1,8 +1,8 @@
-/** YAML with the places where its values stand, so that whatever is wrong can be pointed at. */
+/** YAML values with their positions, for error messages. */
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseAllDocuments } from 'yaml';
 import { nearestName } from '../../../api/nearest-name.ts';
 
-/** Something in the file is wrong: 'incident.yaml:12:5: …' */
+/** An error in the file, with its position: 'incident.yaml:12:5: …'. */
 export class ScenarioFileError extends Error {
   constructor(place: SourcePosition, message: string) {
     super(`${place.file}:${place.line}:${place.column}: ${message}`);
@@ -15,10 +15,9 @@ export interface SourcePosition {
   readonly column: number;
 }
 
-/** Larger files are no scenarios. */
 const mostBytes = 16 * 2 ** 20;
 
-/** The documents of a file that are not empty. @throws FileError */
+/** The documents of a file that are not empty. @throws ScenarioFileError */
 export function readYaml(file: string, text: string): readonly LocatedYaml[] {
   const start: SourcePosition = { file, line: 1, column: 1 };
   if (text.length > mostBytes) throw new ScenarioFileError(start, `the file has more than ${mostBytes / 2 ** 20} MiB`);
@@ -30,7 +29,7 @@ export function readYaml(file: string, text: string): readonly LocatedYaml[] {
   };
   return [...documents].flatMap((document) => {
     const [error] = document.errors;
-    if (error !== undefined) throw new ScenarioFileError(placeAt(error.pos[0]), `this is no YAML: ${firstLine(error.message)}`);
+    if (error !== undefined) throw new ScenarioFileError(placeAt(error.pos[0]), `invalid YAML: ${firstLine(error.message)}`);
     const { contents } = document;
     if (contents === null || (isScalar(contents) && contents.value === null)) return [];
     const value: unknown = document.toJS({ maxAliasCount: 100 });
@@ -48,7 +47,7 @@ interface Found {
   readonly resolve: (node: Node) => Node | undefined;
 }
 
-/** A value and where it is. */
+/** A value and its position. */
 export class LocatedYaml {
   readonly #node: Node | undefined;
   readonly #found: Found;
@@ -74,7 +73,7 @@ export class LocatedYaml {
     return new ScenarioFileError(this.place, this.path === '' ? message : `${this.path}: ${message}`);
   }
 
-  /** @throws FileError unless it is a mapping with no other fields than these */
+  /** @throws ScenarioFileError unless it is a mapping with no other fields than these */
   fields<K extends string>(known: readonly K[]): { readonly [F in K]?: LocatedYaml } {
     const found: Partial<Record<string, LocatedYaml>> = {};
     for (const [key, value] of this.entries()) {
@@ -90,15 +89,15 @@ export class LocatedYaml {
     return found as { readonly [F in K]?: LocatedYaml };
   }
 
-  /** Of its key, if it is a field. */
+  /** The position of its key, if it is a field. */
   keyPlace: SourcePosition | undefined;
 
-  /** @throws FileError unless it is a mapping */
+  /** @throws ScenarioFileError unless it is a mapping */
   entries(): readonly (readonly [string, LocatedYaml])[] {
     if (!isMap(this.#node)) throw this.error(`fields are expected here, not ${kindOfValue(this.value)}`);
     const pairs = new Map(this.#node.items.map((pair) => [String(isScalar(pair.key) ? pair.key.value : pair.key), pair]));
     return Object.entries(this.value as Readonly<Record<string, unknown>>).map(([key, value]) => {
-      // What was merged from elsewhere (<<) is where it is merged.
+      // A merged field (<<) has the position of the merge.
       const pair = pairs.get(key);
       const located = new LocatedYaml(asNode(pair?.value) ?? asNode(pair?.key) ?? this.#node, { ...this.#found, value, path: join(this.path, key) });
       const range = asNode(pair?.key)?.range;
@@ -115,34 +114,34 @@ export class LocatedYaml {
     return isSeq(this.#node);
   }
 
-  /** @throws FileError unless it is a list */
+  /** @throws ScenarioFileError unless it is a list */
   items(): readonly LocatedYaml[] {
     if (!isSeq(this.#node)) throw this.error(`a list is expected here, not ${kindOfValue(this.value)}`);
     const values = this.value as readonly unknown[];
     return this.#node.items.map((item, i) => new LocatedYaml(asNode(item), { ...this.#found, value: values[i], path: `${this.path}[${i}]` }));
   }
 
-  /** Numbers and booleans too, as they were meant. @throws FileError */
+  /** Also a number or boolean, as text. @throws ScenarioFileError */
   text(): string {
     if (typeof this.value === 'string' && this.value.trim() !== '') return this.value;
     if (typeof this.value === 'number' || typeof this.value === 'boolean') return String(this.value);
     throw this.error(`a text is expected here, not ${kindOfValue(this.value)}`);
   }
 
-  /** @throws FileError */
+  /** @throws ScenarioFileError */
   integer(least: number, most: number): number {
     const { value } = this;
     if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
     throw this.error(`a whole number from ${least} to ${most} is expected here, not ${typeof value === 'number' ? value : kindOfValue(value)}`);
   }
 
-  /** @throws FileError */
+  /** @throws ScenarioFileError */
   boolean(): boolean {
     if (typeof this.value === 'boolean') return this.value;
     throw this.error(`true or false is expected here, not ${kindOfValue(this.value)}`);
   }
 
-  /** What stands at a path such as 'spec.resources.requests[storage]', or as near to it as there is something. */
+  /** The value at a path such as 'spec.resources.requests[storage]', or its nearest existing parent. */
   nearest(path: string): LocatedYaml {
     const [, name, index, rest = ''] = /^\.?(?:([^.[\]]+)|\[([^\]]*)\])(.*)$/.exec(path) ?? [];
     const key = name ?? index;

@@ -1,26 +1,26 @@
 /**
- * Sentences as a storage engineer writes them, by patterns that also stand in the documentation:
+ * Phrases of the scenario language, defined by patterns that the documentation shows as well:
  *
  *     <node> dies [for <duration>]              'node-1 dies', 'node-1 dies for 10m'
  *     scale <object> to <number>                'scale statefulset/web to 5'
  *     the controllers|scheduler crash|crashes   one of these words
  *
- * `<object>` also takes the namespace, as kubectl does: 'pvc/data -n shop'. `<node>` may be told by what is on it: 'the node of
+ * `<object>` also takes the namespace, as kubectl does: 'pvc/data -n shop'. `<node>` may be named by a pod: 'the node of
  * pod/db-0'. `<text>` is a quoted text; the others are one word.
  */
 import { nearestName } from '../../../api/nearest-name.ts';
 
-/** What the slots of a pattern held: 'duration' → '10m'. */
+/** The values of a pattern's slots: 'duration' → '10m'. */
 export type Slots = ReadonlyMap<string, string>;
 
-/** What stands in a slot that cannot be empty. @throws PhraseError */
+/** The value of a required slot. @throws PhraseError */
 export function slot(slots: Slots, name: string): string {
   const value = slots.get(name);
-  if (value === undefined) throw new PhraseError(`it does not say which ${name}`);
+  if (value === undefined) throw new PhraseError(`the ${name} is missing`);
   return value;
 }
 
-/** A sentence and what it means. `T`: what is made of it, or text that says what is wrong with a slot. */
+/** A pattern and its meaning. `T`: what `make` returns for it. */
 export interface Phrase<T> {
   readonly pattern: string;
   readonly about: string;
@@ -28,7 +28,7 @@ export interface Phrase<T> {
   readonly make: (slots: Slots) => T;
 }
 
-/** A sentence that makes no sense; the message says what would be right. */
+/** A phrase that matches no pattern; the message names what would. */
 export class PhraseError extends Error {}
 
 type Element =
@@ -41,7 +41,7 @@ interface Word {
   readonly quoted: boolean;
 }
 
-/** How far a sentence was understood, and what could have followed. */
+/** How far a phrase was matched, and what could have followed. */
 interface Reach {
   at: number;
   readonly expected: Set<string>;
@@ -122,7 +122,7 @@ function wordsTaken(slot: string, words: readonly Word[], at: number): number {
   return begin + (inNamespace ? 2 : 0);
 }
 
-/** Undefined: the sentence is none of that pattern. */
+/** Undefined: the phrase does not match the pattern. */
 function match(sentence: Sentence): Slots | undefined {
   const { words, reach, pattern } = sentence;
   const fail = (at: number, expected: readonly string[]): undefined => {

@@ -15,7 +15,7 @@ export const usualDriver = 'disks.example.com';
 const usualTakes = { create: 2000, delete: 1000, attach: 1000, detach: 1000, resize: 1000 } as const;
 const mostNodes = 500;
 
-/** @throws FileError */
+/** @throws ScenarioFileError */
 export function readCluster(written: LocatedYaml | undefined, fromCluster: boolean): ReadCluster {
   if (fromCluster) return readAdditions(written);
   const fields = written?.fields(['zones', 'region', 'nodes', 'nodesPerZone', 'capacity', 'attachLimit', 'drivers', 'storageClasses']) ?? {};
@@ -29,18 +29,18 @@ export function readCluster(written: LocatedYaml | undefined, fromCluster: boole
   return { plan: { region, nodes, drivers }, classes };
 }
 
-/** To a cluster that has nodes, zones and drivers already. */
+/** Additions to a cluster that has nodes, zones and drivers already. */
 function readAdditions(written: LocatedYaml | undefined): ReadCluster {
   const [excess] = written?.entries().filter(([field]) => field !== 'drivers' && field !== 'storageClasses') ?? [];
   if (excess !== undefined)
-    throw excess[1].error('with --from-cluster, nodes and zones are those of that cluster; only drivers and storageClasses can be told here');
+    throw excess[1].error('with --from-cluster, nodes and zones are those of that cluster; only drivers and storageClasses can be set here');
   const fields = written?.fields(['drivers', 'storageClasses']) ?? {};
   const drivers = fields.drivers?.items().map(readDriver) ?? [];
   const classes = fields.storageClasses?.items().map((each) => ({ object: readClass(each, drivers), written: each })) ?? [];
   return { plan: { region: '', nodes: [], drivers }, classes };
 }
 
-/** The rules of `moor up`. */
+/** Checks by the rules of `moor up`. */
 function checkSettings(written: LocatedYaml | undefined, settings: Parameters<typeof nodeSettings>[0]): void {
   try {
     nodeSettings({ count: 1, ...settings });
@@ -58,19 +58,19 @@ interface NodesWritten {
 }
 
 function readNodes({ nodes, nodesPerZone, shared, zones }: NodesWritten): readonly NodePlan[] {
-  if (nodes !== undefined && nodesPerZone !== undefined) throw nodesPerZone.error('nodes says already how many there are: give one of the two');
+  if (nodes !== undefined && nodesPerZone !== undefined) throw nodesPerZone.error('nodes gives the number already: use one of the two');
   if (nodes?.isList === true) return named(nodes.items(), { shared, zones });
   const count = nodes?.integer(0, mostNodes) ?? (nodesPerZone?.integer(0, mostNodes) ?? 1) * Math.max(zones.length, 1);
   return Array.from({ length: count }, (_, i) => ({ name: `node-${i + 1}`, zone: zones[i % zones.length] ?? '', labels: {}, taints: [], ...shared }));
 }
 
 function named(items: readonly LocatedYaml[], { shared, zones }: Pick<NodesWritten, 'shared' | 'zones'>): readonly NodePlan[] {
-  const seen = new Set<string>();
+  const names = new Set<string>();
   return items.map((item, i) => {
     const fields = item.fields(['name', 'zone', 'labels', 'capacity', 'taints', 'attachLimit']);
     const name = fields.name?.text() ?? `node-${i + 1}`;
-    if (seen.has(name)) throw (fields.name ?? item).error(`there are two nodes "${name}"`);
-    seen.add(name);
+    if (names.has(name)) throw (fields.name ?? item).error(`there are two nodes "${name}"`);
+    names.add(name);
     return {
       name,
       zone: fields.zone?.text() ?? zones[i % zones.length] ?? '',
@@ -100,12 +100,12 @@ export function driverOf(name: string): DriverPlan {
 function readDriver(written: LocatedYaml): DriverPlan {
   if (!written.isMap) return driverOf(written.text());
   const { name, zonal, attaches, ...calls } = written.fields(['name', 'zonal', 'attaches', 'create', 'delete', 'attach', 'detach', 'resize']);
-  if (name === undefined) throw written.error('it has no name; one is disks.example.com');
+  if (name === undefined) throw written.error('the name is missing; one is disks.example.com');
   const takes = Object.fromEntries(Object.entries(calls).map(([call, time]) => [call, phrased(time, () => durationOf(time.text()))]));
   return { name: name.text(), takes: { ...usualTakes, ...takes }, zonal: zonal?.boolean() ?? true, attaches: attaches?.boolean() ?? true };
 }
 
-/** @throws FileError for what is wrong with a phrase */
+/** @throws ScenarioFileError for an invalid phrase */
 export function phrased<T>(written: LocatedYaml, read: () => T): T {
   try {
     return read();
@@ -117,10 +117,10 @@ export function phrased<T>(written: LocatedYaml, read: () => T): T {
 
 const zoneLabel = 'topology.kubernetes.io/zone';
 
-/** The few things that matter; what else a class can say is said by a StorageClass among the objects. */
+/** The usual fields; a StorageClass among the objects can have all of them. */
 function readClass(written: LocatedYaml, drivers: readonly DriverPlan[]): StorageClass {
   const fields = written.fields(['name', 'driver', 'binding', 'reclaim', 'expand', 'default', 'zones']);
-  if (fields.name === undefined) throw written.error('it has no name');
+  if (fields.name === undefined) throw written.error('the name is missing');
   const oneOf = <T extends string>(field: LocatedYaml | undefined, allowed: readonly T[]): T | undefined => {
     const value = field?.text();
     const found = allowed.find((each) => each === value);

@@ -1,4 +1,4 @@
-/** A file for `moor simulate`, read and checked; docs/SIMULATE.md describes it. */
+/** Reads and checks a file for `moor simulate`; docs/SIMULATE.md describes it. */
 import type { Kind } from '../../../api/kind.ts';
 import { kindByName, kubernetesKinds } from '../../../api/kinds/index.ts';
 import type { KubeObject } from '../../../api/object.ts';
@@ -15,17 +15,17 @@ export interface ReadOptions {
   /** The file's name, for messages. */
   readonly file: string;
   readonly text: string;
-  /** The text of a file that this one names. @throws an Error that says why not */
+  /** The text of a file that this one names. @throws Error with the reason */
   readonly open: (name: string) => string;
-  /** The nodes are those of a cluster that lives. */
+  /** The nodes are those of a real cluster. */
   readonly fromCluster?: boolean;
 }
 
-/** What there is behind the last thing that happens. */
+/** The time after the last step or expectation. */
 const afterwardsMs = 120_000;
 const longestMs = 30 * 86_400_000;
 
-/** @throws FileError */
+/** @throws ScenarioFileError */
 export function readScenario(options: ReadOptions): Scenario {
   const documents = readYaml(options.file, options.text);
   const [scenario, another] = documents.filter((document) => !isManifest(document));
@@ -62,7 +62,7 @@ const isManifest = (document: LocatedYaml): boolean => {
 const timeIn = (written: LocatedYaml): number => phrased(written, () => durationOf(written.text()));
 
 function usualEnd(script: readonly ScriptEntry[], expected: readonly Expectation[]): number {
-  const ends = script.map(({ atMs, step: step }) => atMs + ('forMs' in step ? (step.forMs ?? 0) : 0));
+  const ends = script.map(({ atMs, step }) => atMs + ('forMs' in step ? (step.forMs ?? 0) : 0));
   return Math.max(0, ...ends, ...expected.map(({ when }) => latest(when))) + afterwardsMs;
 }
 
@@ -79,7 +79,7 @@ function latest(when: Expectation['when']): number {
   }
 }
 
-/** What is said about a time that never comes would hold or fail by accident. */
+/** A step or expectation after the end would never be used. */
 function checkTimes({ lastsMs, script, expectations }: Pick<Scenario, 'lastsMs' | 'script' | 'expectations'>): void {
   const late = script.find(({ atMs }) => atMs > lastsMs) ?? expectations.find(({ when }) => latest(when) > lastsMs);
   if (late !== undefined) throw late.written.error(`that is after the end, which is at ${formatDuration(lastsMs)} ("for")`);
@@ -93,24 +93,25 @@ function readExpected(written: LocatedYaml): Expectation {
   if (opening !== undefined && rest !== undefined && more === undefined && /\s|^(?:never|always)$/.test(opening)) return read(`${opening} ${rest.text()}`);
   const { at, by, that } = written.fields(['at', 'by', 'that']);
   const when = at ?? by;
-  if (that === undefined || when === undefined) throw written.error('it says when (at or by) and what (that): {at: 8m, that: pvc/data is Bound}');
+  if (that === undefined || when === undefined)
+    throw written.error('the time (at or by) or the statement (that) is missing: {at: 8m, that: pvc/data is Bound}');
   return read(`${at === undefined ? 'by' : 'at'} ${when.text()} ${that.text()}`);
 }
 
 /**
- * 'at 2m node-1 dies', {at: 2m, do: node-1 dies}, {at: 2m, apply: …}, {at: 2m, patch: pvc/data, with: …}; and as YAML reads it when somebody
- * writes a colon: {'at 2m': node-1 dies}, {'at 2m apply': …}, {'at 2m patch pvc/data': …}
+ * 'at 2m node-1 dies', {at: 2m, do: node-1 dies}, {at: 2m, apply: …}, {at: 2m, patch: pvc/data, with: …}; and as YAML reads it with
+ * a colon: {'at 2m': node-1 dies}, {'at 2m apply': …}, {'at 2m patch pvc/data': …}
  */
 function readEntry(written: LocatedYaml, options: ReadOptions): ScriptEntry {
   if (!written.isMap) return sentence(written, written.text(), options);
   const [[opening, rest] = [], more] = written.entries();
   if (opening !== undefined && rest !== undefined && more === undefined && /^at\s/.test(opening)) return withColon(written, { opening, rest, options });
   const { at, do: what, apply, patch, with: change } = written.fields(['at', 'do', 'apply', 'patch', 'with']);
-  if (at === undefined) throw written.error('it does not say when: {at: 2m, do: node-1 dies}');
+  if (at === undefined) throw written.error('the time is missing: {at: 2m, do: node-1 dies}');
   const base = { atMs: timeIn(at), written };
   if (what !== undefined) return { ...base, step: whatHappens(what, what.text(), options), text: what.text() };
   if (apply !== undefined) return { ...base, ...applied(apply) };
-  if (patch === undefined || change === undefined) throw written.error('it does not say what happens: do, apply, or patch and with');
+  if (patch === undefined || change === undefined) throw written.error('the step is missing: do, apply, or patch and with');
   return { ...base, ...patched(patch, patch.text(), change) };
 }
 
@@ -139,12 +140,12 @@ function patched(written: LocatedYaml, name: string, change: LocatedYaml): What 
 
 function sentence(written: LocatedYaml, text: string, options: ReadOptions): ScriptEntry {
   const [, time, what] = /^\s*at\s+(\S+?),?\s+(\S[\s\S]*)$/.exec(text) ?? [];
-  if (time === undefined || what === undefined) throw written.error('it says when and what: "at 2m node-1 dies"');
+  if (time === undefined || what === undefined) throw written.error('the time or the step is missing: "at 2m node-1 dies"');
   const atMs = phrased(written, () => durationOf(time));
   return { atMs, step: whatHappens(written, what, options), text: what.trim(), written };
 }
 
-/** Files are read here: the other sentences mean themselves. */
+/** `apply FILE` reads the file here; all other steps are phrases. */
 function whatHappens(written: LocatedYaml, what: string, options: ReadOptions): ScriptStep {
   const [, file] = /^apply\s+(\S+)\s*$/.exec(what) ?? [];
   if (file === undefined) return phrased(written, () => scriptSteps.read(what));
@@ -163,7 +164,7 @@ function manifestsNamed(name: string, { open, written }: Pick<ReadOptions, 'open
   return readYaml(name, text).map(readManifest);
 }
 
-/** @throws FileError unless it is an object of a kind that there is */
+/** @throws ScenarioFileError unless it is an object of a known kind */
 function readManifest(written: LocatedYaml): Manifest {
   const value = written.value as Partial<KubeObject> | null;
   if (!written.isMap || typeof value?.apiVersion !== 'string' || typeof value.kind !== 'string') {

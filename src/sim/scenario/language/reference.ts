@@ -4,7 +4,7 @@ import type { KubeObject } from '../../../api/object.ts';
 import { nearestName } from '../../../api/nearest-name.ts';
 import { PhraseError } from './phrase.ts';
 
-/** An object, as people name it: 'pvc/data -n shop'. */
+/** An object, named as for kubectl: 'pvc/data -n shop'. */
 export interface Reference {
   readonly kind: Kind;
   readonly namespace: string;
@@ -34,7 +34,7 @@ export function parseReference(text: string): Reference {
   return { kind, namespace: kind.namespaced ? namespace : '', name };
 }
 
-/** How kubectl users call a kind for short: pvc, pv, pod. */
+/** The short names of kubectl: pvc, pv, pod. */
 const words: Readonly<Record<string, string>> = { PersistentVolumeClaim: 'pvc', PersistentVolume: 'pv', VolumeAttachment: 'va' };
 export const wordFor = (kind: string): string => words[kind] ?? kind.toLowerCase();
 

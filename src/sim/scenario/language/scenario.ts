@@ -4,19 +4,18 @@ import type { BackendCall, ScriptStep } from './script-step.ts';
 import type { Expectation } from './expectation.ts';
 import type { LocatedYaml } from './located-yaml.ts';
 
-/** What a file for `moor simulate` says. */
+/** The content of a file for `moor simulate`. */
 export interface Scenario {
   readonly cluster: ClusterPlan;
   readonly objects: readonly Manifest[];
-  /** In the order in which they happen. */
+  /** In order of time. */
   readonly script: readonly ScriptEntry[];
   readonly expectations: readonly Expectation[];
-  /** How long it goes on. */
   readonly lastsMs: number;
   readonly seed: number;
 }
 
-/** An object to be made, and where it was written. */
+/** An object to create, and its position in the file. */
 export interface Manifest {
   readonly object: KubeObject;
   readonly written: LocatedYaml;
@@ -41,15 +40,15 @@ export interface NodePlan {
   readonly labels: Readonly<Record<string, string>>;
   readonly capacity: Readonly<Record<string, string>>;
   readonly taints: readonly Taint[];
-  /** How many volumes of each driver it can have; undefined: any number. */
+  /** Volumes of each driver; undefined: no limit. */
   readonly attachLimit: number | undefined;
 }
 
 export interface DriverPlan {
   readonly name: string;
-  /** Milliseconds, by call. */
+  /** The duration of each call, in milliseconds. */
   readonly takes: Readonly<Record<Exclude<BackendCall, 'every'>, number>>;
-  /** Its disks are in one zone each, and cannot be attached elsewhere. */
+  /** Each disk is in one zone, and can be attached only there. */
   readonly zonal: boolean;
   readonly attaches: boolean;
 }

@@ -1,4 +1,4 @@
-/** What may happen in a scenario, and the sentences that say so. docs/SIMULATE.md has the same table. */
+/** The steps of a scenario's script, and their phrases. docs/SIMULATE.md has the same table. */
 import type { Taint } from '../../../api/generated/types.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import { parseQuantity, QuantityError } from '../../../api/quantity.ts';
@@ -10,7 +10,7 @@ import { parseReference, type Reference } from './reference.ts';
 
 export type ScriptStep = MachineStep | NodeStep | ProcessStep | ObjectStep;
 
-/** Machines come and go. */
+/** Machines fail, return and join. */
 export type MachineStep =
   | { readonly type: 'node dies'; readonly node: string; readonly forMs?: number }
   | { readonly type: 'node returns' | 'node is removed'; readonly node: string }
@@ -18,7 +18,7 @@ export type MachineStep =
   | { readonly type: 'zone goes dark'; readonly zone: string; readonly forMs?: number }
   | { readonly type: 'zone returns'; readonly zone: string };
 
-/** Somebody changes a Node. */
+/** A user changes a Node. */
 export type NodeStep =
   | { readonly type: 'cordon' | 'uncordon' | 'drain'; readonly node: string }
   | { readonly type: 'taint'; readonly node: string; readonly taint: Taint }
@@ -32,7 +32,7 @@ export type ProcessStep =
   | { readonly type: 'process crashes'; readonly process: ProcessName; readonly forMs: number }
   | { readonly type: 'crash in call'; readonly driver: string; readonly call: BackendCall; readonly forMs: number };
 
-/** Somebody changes an object. */
+/** A user changes an object. */
 export type ObjectStep =
   | { readonly type: 'label'; readonly object: Reference; readonly key: string; readonly value: string | null }
   | { readonly type: 'scale'; readonly object: Reference; readonly replicas: number }
@@ -47,7 +47,7 @@ export interface BackendFault {
   readonly call: BackendCall;
   readonly code: DriverErrorCode;
   readonly message: string;
-  /** Neither: until it recovers. */
+  /** Neither `times` nor `forMs`: until it recovers. */
   readonly times?: number;
   readonly forMs?: number;
 }
@@ -57,7 +57,7 @@ export type BackendCall = (typeof backendCalls)[number] | 'every';
 const processes = ['controllers', 'scheduler', 'server'] as const;
 export type ProcessName = (typeof processes)[number];
 
-/** Whoever is started again needs a moment for it. */
+/** The default time until a crashed process is back. */
 const restartMs = 10_000;
 
 /** @throws PhraseError */
@@ -79,7 +79,7 @@ const node = (slots: Slots): string => {
   return written.replace(/^node\//, '');
 };
 
-/** The pod whose node is meant; undefined: the node has a name. */
+/** The pod whose node is meant; undefined: the node is named directly. */
 export const podOfNode = (written: string): Reference | undefined => (written.startsWith(nodeOf) ? parseReference(written.slice(nodeOf.length)) : undefined);
 
 /** @throws PhraseError */
@@ -149,7 +149,7 @@ function faultOf(slots: Slots, usual: { readonly code: DriverErrorCode; readonly
 
 function labelOf(slots: Slots): ScriptStep {
   const [, key = '', value] = /^([^=]+?)(?:=(.*)|-)$/.exec(slot(slots, 'label')) ?? [];
-  if (key === '') throw new PhraseError(`"${slot(slots, 'label')}" is no label; one is tier=gold, or tier- to take it away`);
+  if (key === '') throw new PhraseError(`"${slot(slots, 'label')}" is no label; one is tier=gold, or tier- to remove it`);
   return { type: 'label', object: object(slots), key, value: value ?? null };
 }
 
@@ -166,25 +166,25 @@ const restarting = (slots: Slots) => ({ forMs: slots.has('duration') ? durationO
 const phrases: readonly Phrase<ScriptStep>[] = [
   {
     pattern: '<node> dies|crashes [for <duration>]',
-    about: 'The machine falls silent: its agent says nothing more, for a while or until it returns.',
+    about: 'The machine loses its connection: its agent sends nothing more, for a while or until it returns.',
     example: 'node-1 dies',
     make: (slots) => ({ type: 'node dies', node: node(slots), ...lasting(slots) }),
   },
   {
     pattern: '<node> returns',
-    about: 'It is there again, with what it had.',
+    about: 'Its connection is back; its pods ran on.',
     example: 'node-1 returns',
     make: (slots) => ({ type: 'node returns', node: node(slots) }),
   },
   {
     pattern: '<zone> goes dark [for <duration>]',
-    about: 'Every node of the zone dies, and the backends answer nothing about disks there.',
+    about: 'Every node of the zone dies, and the backends do not answer calls for disks there.',
     example: 'zone-a goes dark for 10m',
     make: (slots) => ({ type: 'zone goes dark', zone: slot(slots, 'zone'), ...lasting(slots) }),
   },
   {
     pattern: '<zone> is back',
-    about: 'The end of it.',
+    about: 'The zone works again.',
     example: 'zone-a is back',
     make: (slots) => ({ type: 'zone returns', zone: slot(slots, 'zone') }),
   },
@@ -204,7 +204,7 @@ const phrases: readonly Phrase<ScriptStep>[] = [
   { pattern: 'uncordon <node>', about: 'kubectl uncordon', example: 'uncordon node-1', make: (slots) => ({ type: 'uncordon', node: node(slots) }) },
   {
     pattern: 'drain <node>',
-    about: 'kubectl drain: cordon, then evict its pods (not those of DaemonSets). What a budget refuses is tried again every 5s.',
+    about: 'kubectl drain: cordon, then evict its pods (not those of DaemonSets). Evictions that a PodDisruptionBudget refuses are retried every 5s.',
     example: 'drain node-1',
     make: (slots) => ({ type: 'drain', node: node(slots) }),
   },
@@ -216,7 +216,7 @@ const phrases: readonly Phrase<ScriptStep>[] = [
   },
   {
     pattern: 'untaint <node> <key>',
-    about: 'Takes every taint of that key away.',
+    about: 'Removes every taint with that key.',
     example: 'untaint node-1 node.kubernetes.io/out-of-service',
     make: (slots) => ({ type: 'untaint', node: node(slots), key: slot(slots, 'key') }),
   },
@@ -229,7 +229,7 @@ const phrases: readonly Phrase<ScriptStep>[] = [
   },
   {
     pattern: 'resize <object> to <size>',
-    about: 'Asks for more in a claim.',
+    about: 'Raises the storage request of a claim.',
     example: 'resize pvc/data to 10Gi',
     make: (slots) => ({ type: 'resize', object: object(slots), size: quantityOf(slot(slots, 'size')) }),
   },
@@ -241,13 +241,13 @@ const phrases: readonly Phrase<ScriptStep>[] = [
   },
   {
     pattern: 'delete <object> by force',
-    about: 'kubectl delete --grace-period=0 --force: nobody waits for the node.',
+    about: 'kubectl delete --grace-period=0 --force: does not wait for the kubelet.',
     example: 'delete pod/web-0 by force',
     make: (slots) => ({ type: 'delete', object: object(slots), force: true }),
   },
   {
     pattern: 'remove finalizers of|from <object>',
-    about: 'What people do to something that is stuck in Terminating.',
+    about: 'Removes all finalizers of an object that is stuck in Terminating.',
     example: 'remove finalizers of pvc/data',
     make: (slots) => ({ type: 'remove finalizers', object: object(slots) }),
   },
@@ -259,13 +259,13 @@ const phrases: readonly Phrase<ScriptStep>[] = [
   },
   {
     pattern: 'the <process> crash|crashes [for <duration>]',
-    about: 'controllers, scheduler or server: the process is killed and forgets everything but what is stored; it is back after 10s unless said.',
+    about: 'controllers, scheduler or server: the process is killed, and restarts with empty memory after 10s, or after the given time.',
     example: 'the controllers crash for 30s',
     make: (slots) => ({ type: 'process crashes', process: processOf(slots), ...restarting(slots) }),
   },
   {
     pattern: 'the controllers crash after the next <call> of <driver> [for <duration>]',
-    about: 'The backend does it, and the controllers die before they hear of it.',
+    about: 'The backend performs the call, and the controllers crash before they get the answer.',
     example: 'the controllers crash after the next create of disks.example.com',
     make: (slots) => ({ type: 'crash in call', driver: slot(slots, 'driver'), call: callOf(slots), ...restarting(slots) }),
   },
@@ -277,13 +277,13 @@ const phrases: readonly Phrase<ScriptStep>[] = [
   },
   {
     pattern: '<driver> fails to <call> [<number> times] [for <duration>] [with <code>] [saying <text>]',
-    about: 'create, delete, attach, detach or resize fails, in CSI\'s codes ("Internal" unless said).',
+    about: 'create, delete, attach, detach or resize fails with a CSI code (default: Internal).',
     example: 'disks.example.com fails to create 3 times with ResourceExhausted saying "no capacity in zone-a"',
     make: (slots) => ({ type: 'backend fails', ...faultOf(slots, { code: 'Internal', message: 'the backend failed' }) }),
   },
   {
     pattern: '<driver> takes <time> to <call> [for <duration>]',
-    about: 'A backend that is slow.',
+    about: 'Calls of the backend take this long.',
     example: 'disks.example.com takes 90s to attach for 10m',
     make: (slots) => ({
       type: 'backend slows',
@@ -295,7 +295,7 @@ const phrases: readonly Phrase<ScriptStep>[] = [
   },
   {
     pattern: '<driver> recovers',
-    about: 'No more failures, and the usual speed.',
+    about: 'Ends all failures and delays of the backend.',
     example: 'disks.example.com recovers',
     make: (slots) => ({ type: 'backend recovers', driver: slot(slots, 'driver') }),
   },

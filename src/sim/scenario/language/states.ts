@@ -1,13 +1,13 @@
 import { nearestName } from '../../../api/nearest-name.ts';
 import { PhraseError } from './phrase.ts';
 
-/** Words that kubectl shows, phases and conditions; programs may show others. */
+/** Phases, conditions and what kubectl shows as status; controllers may use others. */
 const states = (
   'Running Pending Succeeded Failed Unknown Completed Error ContainerCreating CrashLoopBackOff Terminating Ready NotReady SchedulingDisabled ' +
   'Bound Lost Available Released Active Initialized PodScheduled ContainersReady Complete Progressing Resizing FileSystemResizePending DisruptionTarget'
 ).split(' ');
 
-/** @throws PhraseError for what is almost a state */
+/** @throws PhraseError for a near miss of a known state */
 export function checkedState(word: string): string {
   if (word === '' || states.includes(word)) return word;
   const near = nearestName(word, states);
