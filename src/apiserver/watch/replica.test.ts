@@ -8,7 +8,7 @@ const maps = '/api/v1/namespaces/default/configmaps';
 const names = ['a', 'b', 'c', 'd'];
 const selectors = ['', 'labelSelector=on=yes', 'labelSelector=on', 'fieldSelector=metadata.name=b', 'labelSelector=on!=yes&fieldSelector=metadata.name!=a'];
 
-/** A client that keeps a copy of what a selector shows, from a list or a watch from nothing, and by events alone from then on. */
+/** A client that keeps a copy of the selected objects: from a list or a watch without a version, then from events alone. */
 class Replica {
   readonly objects = new Map<string, KubeObject>();
   #newest = 0;
@@ -63,7 +63,7 @@ async function openReplica(api: ApiUnderTest, selector: string, listFirst: boole
   return replica;
 }
 
-test('whoever lists and watches, whenever and with whatever selector, ends up with what is there', async () => {
+test('a client that lists and watches, at any time and with any selector, ends up with the stored objects', async () => {
   for (let seed = 0; seed < 25; seed++) {
     await simulate(seed, async (world) => {
       const api = new ApiUnderTest(world);

@@ -98,7 +98,7 @@ describe('services', () => {
   );
 
   test(
-    'that are deleted leave nothing behind, also with a finalizer, also through their status',
+    'release everything on deletion, also with a finalizer, also through their status',
     onApi(async (api) => {
       await api.create(services, {
         ...service('a', { type: 'LoadBalancer', externalTrafficPolicy: 'Local' }),

@@ -32,7 +32,7 @@ describe('the default class', () => {
 });
 
 test(
-  'claims, volumes and attributes classes are born protected',
+  'new PVCs, PVs and VolumeAttributesClasses get their protection finalizers',
   onApi(async (api) => {
     expect((await api.create(claims, { ...claim('a'), metadata: { name: 'a', finalizers: ['example.com/x'] } })).body.metadata.finalizers).toEqual([
       'example.com/x',
@@ -52,7 +52,7 @@ test(
 );
 
 test(
-  'a claim grows only once it is bound, and only if its class allows it',
+  'a PVC is expanded only once it is bound, and only if its class allows it',
   onApi(async (api) => {
     await makeClass(api, 'growing', { allowVolumeExpansion: true });
     await makeClass(api, 'fixed');

@@ -34,7 +34,7 @@ describe('what an expression of a policy may cost (v1.36.4)', () => {
     })(),
   );
 
-  test('together no more than their budget, and then no other is heard', async () => {
+  test('all validations share a budget; if it is exceeded, only that is reported', async () => {
     const poor = await scene(3);
     expect(evaluate('1 + 1 == 2', poor)).toEqual({ ok: true, value: true });
     const exhausted = 'validation failed due to running out of cost budget, no further validation rules will be run';

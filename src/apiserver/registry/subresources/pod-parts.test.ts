@@ -71,7 +71,7 @@ describe('ephemeral containers', () => {
     'are checked as containers are, and have less',
     onApi(async (api) => {
       await api.create(pods, pod());
-      const refused = await debug(api, { name: 'app', image: 'x', ports: [{ containerPort: 80 }], targetContainerName: 'nobody' });
+      const refused = await debug(api, { name: 'app', image: 'x', ports: [{ containerPort: 80 }], targetContainerName: 'missing' });
       expect(refused.body.details.causes.map(({ field, reason }: { field: string; reason: string }) => `${reason} ${field}`)).toEqual([
         'FieldValueDuplicate spec.ephemeralContainers[0].name',
         'FieldValueNotFound spec.ephemeralContainers[0].targetContainerName',

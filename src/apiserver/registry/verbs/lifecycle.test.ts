@@ -59,7 +59,7 @@ describe('pods go in their own time', () => {
 });
 
 test(
-  'the pods of a Job stay unless somebody says otherwise, with a warning',
+  'the pods of a Job stay unless the client sets a policy, with a warning',
   onApi(async (api) => {
     const jobs = '/apis/batch/v1/namespaces/default/jobs';
     const job = { metadata: { name: 'j' }, spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'app', image: 'x' }] } } } };
@@ -74,7 +74,7 @@ test(
 );
 
 test(
-  'whoever asks for a kind that has been superseded is told so, whatever they ask',
+  'every request for a deprecated kind gets a warning',
   onApi(async (api) => {
     const all = '/api/v1/namespaces/default/endpoints';
     const warning = ['v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice'];

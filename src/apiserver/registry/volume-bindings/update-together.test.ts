@@ -60,7 +60,7 @@ test(
     await Promise.all(pairs.map(([from, to]) => updateTogether(registry, transfer(router, from, to))));
     const { items } = (await api.send('GET', maps)).body;
     expect(items.map((item: ConfigMap) => item.data?.['n'])).toEqual(['10', '20', '0']);
-    // Nobody saw one without the other.
+    // No watcher saw one without the other.
     expect(watched.batches).toHaveLength(20);
     for (const batch of watched.batches) expect(new Set(batch.map(({ stored }) => stored.revision)).size).toBe(1);
     for (const batch of watched.batches) expect(batch).toHaveLength(2);
@@ -68,7 +68,7 @@ test(
 );
 
 test(
-  'one that is refused takes the others with it',
+  'if one update is refused, none is made',
   onApi(async (api) => {
     const { registry, router } = registryOf(api);
     await api.create(maps, { metadata: { name: 'a' }, data: { n: '10' } });
