@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { ApiUnderTest, onApi } from '../../../../test/apiserver/api-under-test.ts';
-import { allKinds } from '../../../api/kinds/index.ts';
-import type { ConfigMap } from '../../../api/generated/types.ts';
-import { cloneObject } from '../../../api/schema/index.ts';
-import { orderedPlugins } from '../../admission/plugin-order.ts';
-import { defaultServiceNetwork } from '../../admission/plugins/service-allocation.ts';
-import { updateTogether, type UpdateCall } from './update-together.ts';
-import { KeyLocks } from '../../objects/locks.ts';
-import { ListCache } from '../../objects/list-cache.ts';
-import type { Registry } from '../registry.ts';
-import { Resources } from '../../objects/resources.ts';
-import { Router } from '../route.ts';
+import { ApiUnderTest, onApi } from '../api-under-test.ts';
+import { allKinds } from '../../../src/api/kinds/index.ts';
+import type { ConfigMap } from '../../../src/api/generated/types.ts';
+import { cloneObject } from '../../../src/api/schema/index.ts';
+import { orderedPlugins } from '../../../src/apiserver/admission/plugin-order.ts';
+import { defaultServiceNetwork } from '../../../src/apiserver/admission/plugins/service-allocation.ts';
+import { updateTogether, type UpdateCall } from '../../../src/apiserver/registry/volume-bindings/update-together.ts';
+import { KeyLocks } from '../../../src/apiserver/objects/locks.ts';
+import { ListCache } from '../../../src/apiserver/objects/list-cache.ts';
+import type { Registry } from '../../../src/apiserver/registry/registry.ts';
+import { Resources } from '../../../src/apiserver/objects/resources.ts';
+import { Router } from '../../../src/apiserver/registry/route.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { type ApiUnderTest, onApi } from '../../../../test/apiserver/api-under-test.ts';
-import { allKinds } from '../../../api/kinds/index.ts';
-import { ApiError } from '../../../api/status.ts';
-import { simulate } from '../../../sim/world/world.ts';
-import { openMemoryStore } from '../../../store/memory/memory-store.ts';
-import { createApi } from '../../create-api.ts';
+import { type ApiUnderTest, onApi } from '../api-under-test.ts';
+import { allKinds } from '../../../src/api/kinds/index.ts';
+import { ApiError } from '../../../src/api/status.ts';
+import { simulate } from '../../../src/sim/world/world.ts';
+import { openMemoryStore } from '../../../src/store/memory/memory-store.ts';
+import { createApi } from '../../../src/apiserver/create-api.ts';
 
 const type = 'application/apply-patch+yaml';
 const maps = '/api/v1/namespaces/default/configmaps';

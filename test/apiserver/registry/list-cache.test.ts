@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { onApi } from '../../../test/apiserver/api-under-test.ts';
-import { simulate } from '../../sim/world/world.ts';
-import type { ObjectRevision } from '../api.ts';
-import { ListCache } from './list-cache.ts';
-import type { Resource } from './resources.ts';
+import { onApi } from '../api-under-test.ts';
+import { simulate } from '../../../src/sim/world/world.ts';
+import type { ObjectRevision } from '../../../src/apiserver/api.ts';
+import { ListCache } from '../../../src/apiserver/objects/list-cache.ts';
+import type { Resource } from '../../../src/apiserver/objects/resources.ts';
 
 const resource = {} as Resource;
 const items = (count: number): readonly ObjectRevision[] => Array.from({ length: count }, () => ({}) as ObjectRevision);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { ApiUnderTest, onApi } from '../../../../test/apiserver/api-under-test.ts';
-import { simulate } from '../../../sim/world/world.ts';
-import { compactionTarget, defaultHistory, addSample } from '../compaction.ts';
+import { ApiUnderTest, onApi } from '../api-under-test.ts';
+import { simulate } from '../../../src/sim/world/world.ts';
+import { compactionTarget, defaultHistory, addSample } from '../../../src/apiserver/registry/compaction.ts';
 
 const ns = '/api/v1/namespaces/default';
 const pods = `${ns}/pods`;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { ApiUnderTest } from '../../../test/apiserver/api-under-test.ts';
-import type { KubeObject } from '../../api/object.ts';
-import { type SimulatedWorld, simulate } from '../../sim/world/world.ts';
-import type { WatchEvent } from '../api.ts';
+import { ApiUnderTest } from '../api-under-test.ts';
+import type { KubeObject } from '../../../src/api/object.ts';
+import { type SimulatedWorld, simulate } from '../../../src/sim/world/world.ts';
+import type { WatchEvent } from '../../../src/apiserver/api.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
 const names = ['a', 'b', 'c', 'd'];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type ApiUnderTest, onApi } from '../../../../test/apiserver/api-under-test.ts';
+import { type ApiUnderTest, onApi } from '../api-under-test.ts';
 
 const claims = '/api/v1/namespaces/default/persistentvolumeclaims';
 const classes = '/apis/storage.k8s.io/v1/storageclasses';

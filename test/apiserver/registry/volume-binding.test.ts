@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { ApiUnderTest, onApi, type Sent } from '../../../../test/apiserver/api-under-test.ts';
-import { bound, claim, claims, volume, volumes } from '../../../../test/apiserver/bound-pair.ts';
-import { allKinds } from '../../../api/kinds/index.ts';
-import { volumeBindingsPath as bindings } from '../../../api/kinds/mooring/volume-binding.ts';
-import type { RequestInfo } from '../../authorization/authorizer.ts';
-import { createApi } from '../../create-api.ts';
+import { ApiUnderTest, onApi, type Sent } from '../api-under-test.ts';
+import { bound, claim, claims, volume, volumes } from '../bound-pair.ts';
+import { allKinds } from '../../../src/api/kinds/index.ts';
+import { volumeBindingsPath as bindings } from '../../../src/api/kinds/mooring/volume-binding.ts';
+import type { RequestInfo } from '../../../src/apiserver/authorization/authorizer.ts';
+import { createApi } from '../../../src/apiserver/create-api.ts';
 
 type Parsed = Sent['body'];
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { ApiUnderTest, type Sent, type Watched } from '../../../../test/apiserver/api-under-test.ts';
-import { bound, claim, claims, volume, volumes } from '../../../../test/apiserver/bound-pair.ts';
-import { volumeBindingsPath as bindings } from '../../../api/kinds/mooring/volume-binding.ts';
-import { seeds } from '../../../sim/world/seeds.ts';
-import { type SimulatedWorld, simulate } from '../../../sim/world/world.ts';
-import type { Store } from '../../../store/contract.ts';
-import { openMemoryStore } from '../../../store/memory/memory-store.ts';
+import { ApiUnderTest, type Sent, type Watched } from '../api-under-test.ts';
+import { bound, claim, claims, volume, volumes } from '../bound-pair.ts';
+import { volumeBindingsPath as bindings } from '../../../src/api/kinds/mooring/volume-binding.ts';
+import { seeds } from '../../../src/sim/world/seeds.ts';
+import { type SimulatedWorld, simulate } from '../../../src/sim/world/world.ts';
+import type { Store } from '../../../src/store/contract.ts';
+import { openMemoryStore } from '../../../src/store/memory/memory-store.ts';
 
 type Parsed = Sent['body'];
 

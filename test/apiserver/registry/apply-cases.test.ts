@@ -3,7 +3,7 @@
  * and in v1.36.4's apimachinery/pkg/util/managedfields.
  */
 import { describe, expect, test } from 'vitest';
-import { type ApiUnderTest, onApi, type Sent } from '../../../../test/apiserver/api-under-test.ts';
+import { type ApiUnderTest, onApi, type Sent } from '../api-under-test.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps/a';
 const services = '/api/v1/namespaces/default/services/s';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { onApi } from '../../../../test/apiserver/api-under-test.ts';
+import { onApi } from '../api-under-test.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
 const map = (name: string, data: Record<string, string> = {}) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data });

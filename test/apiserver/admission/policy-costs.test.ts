@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { onApi } from '../../../../test/apiserver/api-under-test.ts';
-import { loadExpressions } from '../../../api/admission/expressions.ts';
-import { evaluate, evaluateMatchConditions, type EvaluationContext } from '../matching/match-conditions.ts';
+import { onApi } from '../api-under-test.ts';
+import { loadExpressions } from '../../../src/api/admission/expressions.ts';
+import { evaluate, evaluateMatchConditions, type EvaluationContext } from '../../../src/apiserver/admission/matching/match-conditions.ts';
 
 const group = '/apis/admissionregistration.k8s.io/v1';
 const maps = '/api/v1/namespaces/default/configmaps';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { onApi } from '../../../../test/apiserver/api-under-test.ts';
+import { onApi } from '../api-under-test.ts';
 
 const pods = '/api/v1/namespaces/default/pods';
 const accounts = '/api/v1/namespaces/default/serviceaccounts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type ApiUnderTest, onApi } from '../../../../test/apiserver/api-under-test.ts';
-import type { Authorizer } from '../../authorization/authorizer.ts';
+import { type ApiUnderTest, onApi } from '../api-under-test.ts';
+import type { Authorizer } from '../../../src/apiserver/authorization/authorizer.ts';
 
 const group = '/apis/admissionregistration.k8s.io/v1';
 const policies = `${group}/validatingadmissionpolicies`;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Sent } from '../../../../test/apiserver/api-under-test.ts';
+import type { Sent } from '../api-under-test.ts';
 import {
   add,
   type Behaviour,
@@ -15,7 +15,7 @@ import {
   validating,
   type Webhooks,
   withWebhooks,
-} from '../../../../test/apiserver/webhooks-under-test.ts';
+} from '../webhooks-under-test.ts';
 
 describe('a validating webhook', () => {
   test(

@@ -1,6 +1,6 @@
 /** pods/ephemeralcontainers and pods/resize, as Kubernetes v1.36.4 has them. */
 import { describe, expect, test } from 'vitest';
-import { type ApiUnderTest, onApi } from '../../../../test/apiserver/api-under-test.ts';
+import { type ApiUnderTest, onApi } from '../api-under-test.ts';
 
 const ns = '/api/v1/namespaces/default';
 const pods = `${ns}/pods`;

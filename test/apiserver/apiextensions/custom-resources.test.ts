@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
-import { loadCel } from '../../api/cel/environment.ts';
-import { ApiUnderTest } from '../../../test/apiserver/api-under-test.ts';
-import { simulate, type SimulatedWorld } from '../../sim/world/world.ts';
+import { loadCel } from '../../../src/api/cel/environment.ts';
+import { ApiUnderTest } from '../api-under-test.ts';
+import { simulate, type SimulatedWorld } from '../../../src/sim/world/world.ts';
 
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const widgets = '/apis/example.com/v1/namespaces/default/widgets';

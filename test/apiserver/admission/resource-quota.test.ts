@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ApiUnderTest, onApi } from '../../../../../test/apiserver/api-under-test.ts';
+import { ApiUnderTest, onApi } from '../api-under-test.ts';
 
 const ns = '/api/v1/namespaces/default';
 const claims = `${ns}/persistentvolumeclaims`;
