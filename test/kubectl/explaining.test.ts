@@ -16,8 +16,8 @@ async function explain(...args: string[]): Promise<string> {
 describe('kubectl explain', () => {
   test('a kind', async () => {
     const explained = await explain('storageclass');
-    expect(explained).toMatch(/GROUP:\s+storage\.k8s\.io\nKIND:\s+StorageClass\nVERSION:\s+v1\n\nDESCRIPTION:\n\s+A sort of storage/);
-    expect(explained).toMatch(/provisioner\t<string> -required-\n\s+Who makes and removes the volumes\./);
+    expect(explained).toMatch(/GROUP:\s+storage\.k8s\.io\nKIND:\s+StorageClass\nVERSION:\s+v1\n\nDESCRIPTION:\n\s+A class of storage/);
+    expect(explained).toMatch(/provisioner\t<string> -required-\n\s+The provisioner that creates and deletes the volumes\./);
   });
 
   test('a nested field with its enum values', async () => {
@@ -28,14 +28,14 @@ describe('kubectl explain', () => {
 
   test('a struct field has its own description and its fields', async () => {
     const explained = await explain('pv.spec.claimRef');
-    expect(explained).toContain('The claim that the volume is bound to, or is kept for.');
+    expect(explained).toContain('The claim that the volume is bound to, or is reserved for.');
     expect(explained).toMatch(/resourceVersion\t<string>\n\s+The version of the object that is meant\./);
   });
 
   test('--recursive', async () => {
     const explained = await explain('statefulsets', '--recursive');
     expect(explained).toMatch(/volumeClaimTemplates\t<\[\]PersistentVolumeClaim>\n(.*\n)*\s+dataSourceRef\t<TypedObjectReference>/);
-    expect(await explain('pv', '--output=plaintext-openapiv2')).toContain('What the volume is and who may use it.');
+    expect(await explain('pv', '--output=plaintext-openapiv2')).toContain('The properties of the volume.');
   });
 
   test('a field that does not exist', async () => {

@@ -11,7 +11,7 @@ import { ask, follow, runs, showResult, transaction } from './commands.ts';
  * The process is killed or power fails at any operation of the disk, also during recovery, again and again; the disk is
  * full at times, and a sync may fail.
  * Whatever happens: every acknowledged transaction is there, the others are wholly there or wholly absent, those that are
- * there are the first ones in the order of submission, and nobody was ever shown what is not there.
+ * there are the first ones in the order of submission, and no reader or watcher ever saw a lost one.
  */
 const command = fc.oneof(
   { weight: 60, arbitrary: transaction.map((submitted) => ({ type: 'transact' as const, submitted })) },
@@ -50,7 +50,7 @@ interface Session {
   readonly submitted: { readonly transaction: Transaction; response: string | undefined }[];
   readonly compactions: { readonly revision: number; done: boolean }[];
   everFull: boolean;
-  /** The newest revision that anybody was shown. */
+  /** The newest revision that a reader or watcher saw. */
   shown: number;
 }
 

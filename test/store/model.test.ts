@@ -52,7 +52,7 @@ test.each(backends)('$name answers as the model does', async ({ begin }) => {
           else followers.push(follower);
         } else if (next.type === 'reopen') {
           store = await backend.reopen(store);
-          // Whoever watched starts again where they were.
+          // The watchers resume from their last revision.
           followers = followers.filter((follower) => follower.ended() === undefined);
         } else if (next.type !== 'watched') {
           const expected = step(model, next);

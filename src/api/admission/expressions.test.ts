@@ -30,7 +30,7 @@ describe('an expression', () => {
     ["quantity(object.size).isGreaterThan(quantity('1Gi'))", { size: '2Gi' }, true],
   ])('%s', (text, object, expected) => expect(result(text, object)).toBe(expected));
 
-  test('that cannot be read says where, as far as possible in the words of Kubernetes', () => {
+  test('that does not compile has an error with its position, as far as possible in the words of Kubernetes', () => {
     expect(result('object.a == 1 &&\n  unknown')).toBe("ERROR: <input>:2:3: undeclared reference to 'unknown' (in container '')\n |   unknown\n | ..^");
     expect(result('request.nothing')).toBe("ERROR: <input>:1:8: undefined field 'nothing'\n | request.nothing\n | .......^");
     expect(result("1 + 'a'")).toBe("ERROR: <input>:1:3: found no matching overload for '_+_' applied to '(int, string)'\n | 1 + 'a'\n | ..^");
@@ -39,7 +39,7 @@ describe('an expression', () => {
   });
 });
 
-test('typed values become maps, whatever stands in texts and comments', () => {
+test('typed values become maps, but not those in strings and comments', () => {
   const cases: readonly (readonly [string, string])[] = [
     ['Object{spec: Object.spec{replicas: 3}}', '{"spec": {"replicas": 3}}'],
     ['[JSONPatch{op: "add", path: "/a", value: {"k": 1}}]', '[{"op": "add", "path": "/a", "value": {"k": 1}}]'],
@@ -51,7 +51,7 @@ test('typed values become maps, whatever stands in texts and comments', () => {
   for (const [text, expected] of cases) expect(messagesAsMaps(text)).toBe(expected);
 });
 
-test('what JSON says comes back from an expression as it was', () => {
+test('JSON values survive the conversion to CEL and back', () => {
   const value = { a: [1, 2.5, 'x', null, true, { b: {} }], c: -3 };
   expect(jsonValue(celValue(value))).toEqual(value);
 });

@@ -36,7 +36,7 @@ describe('nulls (v1.36.4)', () => {
     map: { type: 'object', additionalProperties: text },
     open: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
   });
-  test('go where there may be none, are filled where there is a default, and stay where they mean something', () => {
+  test('are pruned, replaced by the default, or kept where the schema is nullable', () => {
     const spec = { plain: null, list: [{ inner: null }, null], nullable: null, filled: null, map: { a: null, b: 'c' }, open: { any: null } };
     expect(read(spec, schema).spec).toEqual({ list: [{}, null], nullable: null, filled: 'x', map: { b: 'c' }, open: { any: null } });
   });
@@ -45,14 +45,14 @@ describe('nulls (v1.36.4)', () => {
 describe('objects inside of objects (v1.36.4)', () => {
   const embedded: JsonSchema = { type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true };
   const schema = object({ one: embedded, all: { type: 'array', items: embedded } });
-  test('have the metadata that objects have, and no others', () => {
+  test('have pruned metadata', () => {
     const spec = { one: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x', junk: 1, creationTimestamp: null }, other: { kept: true } } };
     expect(read(spec, schema)).toEqual({
       spec: { one: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x' }, other: { kept: true } } },
       strictErrors: ['unknown field "spec.one.metadata.junk"'],
     });
   });
-  test('whose metadata are none cannot be read', () => {
+  test('with invalid metadata do not decode', () => {
     expect(() => read({ all: [{ metadata: { labels: { a: 1 } } }] }, schema)).toThrow(/^spec\.all\[0\]\.metadata: Invalid value: \{"labels":\{"a":1\}\}: /);
     expect(() => read({ one: { kind: 1 } }, schema)).toThrow('spec.one.kind: Invalid value: 1: must be a string');
   });
@@ -77,7 +77,7 @@ describe('rules beside other errors (v1.36.4)', () => {
       { 'x-kubernetes-validations': [{ rule: 'self.n != 0', message: 'not zero' }] },
     ),
   });
-  test('are checked, unless values are not what the schema says: then that is said', () => {
+  test('run only if all values fit the schema', () => {
     const kind = kindOf(schema);
     expect(say(kind.validate?.(boat({ n: 0 })))).toEqual([
       'spec.n: Invalid value: 0: spec.n in body should be greater than or equal to 1',
@@ -87,7 +87,7 @@ describe('rules beside other errors (v1.36.4)', () => {
       '<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
     );
   });
-  test('items that were twice in a set before may stay so', () => {
+  test('duplicates that were in a set before may stay', () => {
     const kind = kindOf(schema);
     const [twice, once] = [boat({ n: 1, set: ['a', 'a'] }), boat({ n: 1, set: ['a'] })];
     expect(say(kind.validateUpdate?.(twice, once))).toEqual(['spec.set[1]: Duplicate value: "a"']);

@@ -171,7 +171,7 @@ export function compileRules(schema: JsonSchema, field: string, isRoot: boolean)
     const at = `${field}.x-kubernetes-validations[${i}]`;
     const known = isRoot ? withMeta(schema) : schema;
     const attempt = (text: string, name: string, result: 'bool' | 'string'): FieldError[] => {
-      // An empty rule has its own error (schema-rules.ts).
+      // An absent messageExpression.
       if (text.trim() === '') return [];
       try {
         const { fields } = cel.compile(text, rule.optionalOldSelf);

@@ -34,7 +34,7 @@ const map = (data: JsonMap | undefined, metadata: JsonMap = {}): JsonMap => ({
   ...(data === undefined ? {} : { data }),
 });
 
-/** Applies one after the other, as a server would store it. */
+/** An object and a sequence of applies to it. */
 class Applied {
   readonly #scene: ApplyContext;
   live: JsonMap | undefined;
@@ -92,7 +92,7 @@ function refusal(step: () => unknown): ApiError {
 }
 
 describe('an apply', () => {
-  test('owns what it mentions and nothing that identifies the object', () => {
+  test('owns its fields, but not those that identify the object', () => {
     const on = new Applied(maps).by('me', map({ a: '1' }, { namespace: 'x', labels: { app: 'web' } }));
     expect(on.entries).toEqual([
       {
@@ -106,7 +106,7 @@ describe('an apply', () => {
     ]);
   });
 
-  test('changes what it says, keeps what others said, and removes what it says no longer', () => {
+  test('changes its fields, keeps those of others, and removes the ones it no longer has', () => {
     const on = new Applied(maps).by('me', map({ a: '1', b: '2' })).by('you', map({ c: '3' }));
     on.by('me', map({ a: '9' }));
     expect(on.at('data')).toEqual({ a: '9', c: '3' });
@@ -117,7 +117,7 @@ describe('an apply', () => {
     expect(on.at('data')).toBeUndefined();
   });
 
-  test('of what two say alike both are owners, and it stays until the last one lets go', () => {
+  test('a field with the same value in two applies has two owners, and stays until the last gives it up', () => {
     const on = new Applied(maps).by('me', map({ a: '1' })).by('you', map({ a: '1' }));
     on.by('me', map({}));
     expect(on.at('data')).toEqual({ a: '1' });
@@ -128,7 +128,7 @@ describe('an apply', () => {
   test.each([
     ['one', { a: '2' }, 'Apply failed with 1 conflict: conflict with "me": .data.a'],
     ['several', { a: '2', b: '3' }, 'Apply failed with 2 conflicts: conflicts with "me":\n- .data.a\n- .data.b'],
-  ])('that says otherwise than somebody else is in conflict: %s', (_, data, message) => {
+  ])('with another value than the owner is in conflict: %s', (_, data, message) => {
     const on = new Applied(maps).by('me', map({ a: '1', b: '1' }));
     const { code, reason, message: text, details } = refusal(() => on.by('you', map(data)));
     expect([code, reason, text]).toEqual([409, 'Conflict', message]);
@@ -149,13 +149,13 @@ describe('an apply', () => {
     expect(on.owner('you')).toEqual({ 'f:data': { 'f:a': {} } });
   });
 
-  test('of an object that nobody kept track of meets the owner of all that was there', () => {
+  test('of an untracked object meets the owner before-first-apply', () => {
     const on = new Applied(maps, map({ a: '1', b: '1' }, { uid: 'u' })).by('me', map({ a: '1' }));
     expect(on.owner('before-first-apply')).toEqual({ 'f:data': { '.': {}, 'f:a': {}, 'f:b': {} } });
     expect(refusal(() => on.by('me', map({ a: '2' }))).message).toBe('Apply failed with 1 conflict: conflict with "before-first-apply" using v1: .data.a');
   });
 
-  test('that changes nothing keeps its time, and a new owner of old news has none', () => {
+  test('that changes nothing keeps its time, and a new owner of unchanged fields has none', () => {
     const on = new Applied(maps).by('me', map({ a: '1' }));
     const [before] = on.entries;
     const later = { ...maps, now: '2026-02-02T00:00:00Z' };
@@ -173,7 +173,7 @@ describe('an apply', () => {
     const names = (): unknown => (on.at('spec', 'containers') as { name: string }[]).map(({ name }) => name);
     expect(names()).toEqual(['a', 'b', 'x', 'y']);
     on.by('me', pod(containers('b', 'c', 'a')));
-    // What nobody moved keeps its place as far as it can.
+    // Items that were not moved keep their place as far as possible.
     expect(names()).toEqual(['b', 'x', 'y', 'c', 'a']);
     on.by('me', pod(containers('c')));
     expect(names()).toEqual(['x', 'y', 'c']);
@@ -195,7 +195,7 @@ describe('an apply', () => {
     ]);
   });
 
-  test('sets keep the items of others; atomic lists, maps and structs are one thing', () => {
+  test('sets keep the items of others; atomic lists, maps and structs are replaced as a whole', () => {
     const on = new Applied(pods).by('me', pod({ nodeSelector: { a: '1' } }, { finalizers: ['x/a'] })).by('you', pod({}, { finalizers: ['x/b'] }));
     expect(on.at('metadata', 'finalizers')).toEqual(['x/a', 'x/b']);
     expect(refusal(() => on.by('you', pod({ nodeSelector: { b: '2' } }))).message).toBe('Apply failed with 1 conflict: conflict with "me": .spec.nodeSelector');
@@ -214,14 +214,14 @@ describe('an apply', () => {
     expect([code, reason, message]).toEqual([500, '', `failed to create typed patch object (/p; /v1, Kind=Pod): ${why}`]);
   });
 
-  test('says what it is, and nothing of who owns what', () => {
+  test('must have kind and apiVersion, and no managedFields', () => {
     expect(refusal(() => new Applied(maps).by('me', { ...map({}), kind: 'Pod' }))).toMatchObject({ code: 400, message: 'invalid object type: /v1, Kind=Pod' });
     expect(refusal(() => new Applied(maps).by('me', map({}, { managedFields: [] }))).message).toBe('metadata.managedFields must be nil');
   });
 });
 
 describe('other writes', () => {
-  test('own what they change, and take it from whoever had it', () => {
+  test('own the fields that they change, and the last owner loses them', () => {
     const on = new Applied(maps).by('me', map({ a: '1', b: '1' })).updatedBy('edit', map({ a: '2', b: '1', c: '3' }));
     expect(on.owner('me')).toEqual({ 'f:data': { 'f:b': {} } });
     expect(on.owner('edit')).toEqual({ 'f:data': { 'f:a': {}, 'f:c': {} } });
@@ -229,7 +229,7 @@ describe('other writes', () => {
     expect(on.owner('edit')).toBeUndefined();
   });
 
-  test('at most ten updaters are told apart; the oldest are one', () => {
+  test('at most ten updaters are kept; the oldest are merged', () => {
     const on = new Applied(maps);
     const data: Record<string, string> = {};
     for (let i = 0; i < 13; i++) {
@@ -248,7 +248,7 @@ describe('from client-side apply', () => {
   const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
   const last = (data: JsonMap): string => JSON.stringify(map(data));
 
-  test('kubectl takes over what it had set and nobody changed, without a conflict', () => {
+  test('kubectl takes over unchanged fields of its client-side apply without a conflict', () => {
     const live = map({ a: '1' }, { uid: 'u', annotations: { [annotation]: last({ a: '1' }) } });
     const outcome = apply(maps, { live, applied: map({ a: '2' }), manager: 'kubectl', force: false });
     expect(outcome.object['data']).toEqual({ a: '2' });
@@ -256,7 +256,7 @@ describe('from client-side apply', () => {
     expect(refusal(() => apply(maps, { live, applied: map({ a: '2' }), manager: 'other', force: false })).code).toBe(409);
   });
 
-  test('what somebody changed since is a conflict for kubectl as well', () => {
+  test('a field that changed since is a conflict for kubectl too', () => {
     const live = map({ a: 'theirs', b: '1' }, { uid: 'u', annotations: { [annotation]: last({ a: '1', b: '1' }) } });
     expect(refusal(() => apply(maps, { live, applied: map({ a: '2', b: '2' }), manager: 'kubectl', force: false })).message).toBe(
       'Apply failed with 1 conflict: conflict with "before-first-apply" using v1: .data.a',
@@ -264,7 +264,7 @@ describe('from client-side apply', () => {
   });
 });
 
-describe('kinds whose schema comes at run time', () => {
+describe('custom resources', () => {
   const schema: JsonSchema = {
     type: 'object',
     properties: {
@@ -290,7 +290,7 @@ describe('kinds whose schema comes at run time', () => {
   const things = sceneOf(shapeOfCustomResource(schema), { group: 'x.dev', version: 'v1', kind: 'Thing' });
   const thing = (spec: JsonMap): JsonMap => ({ apiVersion: 'x.dev/v1', kind: 'Thing', metadata: { name: 't' }, spec });
 
-  test('are taken apart by their list and map types', () => {
+  test('are merged by their list and map types', () => {
     const on = new Applied(things)
       .by('me', thing({ size: 1, tags: ['a'], ports: [{ port: 1 }], free: { a: { b: 1 } }, amount: '5%' }))
       .by('you', thing({ tags: ['b'], ports: [{ port: 1, protocol: 'TCP', name: 'x' }, { port: 2 }], free: { a: { c: [1] } } }));
@@ -363,7 +363,7 @@ describe('properties', () => {
     );
   });
 
-  test('what is applied and then left out is gone, if nobody else wants it', () => {
+  test('a field that is left out is removed, if it has no other owner', () => {
     fc.assert(
       fc.property(spec, (mine) => {
         const on = new Applied(pods).by('me', pod(mine)).by('me', pod({}));
@@ -372,7 +372,7 @@ describe('properties', () => {
     );
   });
 
-  test('two who say nothing of the same never conflict, and each keeps what is theirs', () => {
+  test('two managers of different fields never conflict, and each keeps its own', () => {
     fc.assert(
       fc.property(data, data, (mine, theirs) => {
         const rename = (given: JsonMap, prefix: string) => Object.fromEntries(Object.entries(given).map(([key, value]) => [prefix + key, value]));

@@ -51,7 +51,7 @@ describe('field sets', () => {
     ]);
   });
 
-  test('elements of types to come are left out, nonsense is refused', () => {
+  test('elements of unknown types are left out, invalid ones are refused', () => {
     expect(writeFields(readFields({ 'f:a': { 'z:new': {} }, 'q:b': {} }))).toEqual({ 'f:a': {} });
     for (const bad of [{ nocolon: {} }, { 'k:{': {} }, { 'k:1': {} }, { 'i:x': {} }, { 'f:a': 1 }, []]) expect(() => readFields(bad)).toThrow(SyntaxError);
   });

@@ -81,7 +81,7 @@ describe('what Kubernetes adds to the language', () => {
   });
 
   test.each(["quantity('1').value", "ip('::1').constructor", 'sets.contains', "dyn(url('/x')).parts", "dyn(semver('1.2.3')).numbers", "cidr('::/0').cidr"])(
-    '%s: what is inside of a value is nobody’s business',
+    '%s: the fields of a value are not accessible',
     (expression) => {
       expect(() => cel.compile(expression).evaluate({ self: null })).toThrow(/No such key/);
     },

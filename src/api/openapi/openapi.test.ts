@@ -147,7 +147,7 @@ describe('schemas', () => {
   });
 });
 
-describe('kinds that were defined at run time, in Swagger 2 (v1.36.4: ToStructuralOpenAPIV2)', () => {
+describe('custom resources, in Swagger 2 (v1.36.4: ToStructuralOpenAPIV2)', () => {
   const widget = (schema: object): Kind =>
     ({ group: 'example.com', version: 'v1', kind: 'Widget', plural: 'widgets', custom: { schema, listKind: 'Widgets' } }) as unknown as Kind;
   const served: ServedVersion = {
@@ -179,7 +179,7 @@ describe('kinds that were defined at run time, in Swagger 2 (v1.36.4: ToStructur
     });
   });
 
-  it('say nothing that its readers stumble over', () => {
+  it('leave out what Swagger 2 cannot express', () => {
     const { definitions } = documented({
       type: 'object',
       properties: {

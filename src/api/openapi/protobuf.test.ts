@@ -35,7 +35,7 @@ describe('OpenAPI 2 in protobuf', () => {
     expect(bytes).toContain('\x0a\x0f#/definitions/D');
   });
 
-  test('all that a custom schema may say has its place', () => {
+  test('every member of a custom schema has its field', () => {
     const bytes = hex(
       encodeOpenApiV2({
         definitions: {
@@ -56,7 +56,7 @@ describe('OpenAPI 2 in protobuf', () => {
     expect(bytes).toContain('\x39\x00\x00\x00\x00\x00\x00\xf8\x3f\x40\x01\x58\xac\x02\x6a\x01a\x70\x02\xaa\x01\x02\x10\x01');
   });
 
-  test('what has no place is refused, not dropped', () => {
+  test('a member without a field is refused, not dropped', () => {
     expect(() => encodeOpenApiV2({ surprise: 1 })).toThrow('no field for surprise');
   });
 });

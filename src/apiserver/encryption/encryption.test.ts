@@ -22,7 +22,7 @@ const encrypted = async (behind: Store, ...providers: ConstructorParameters<type
   return new EncryptedStore(behind, (key) => (key.startsWith('/plain/') ? undefined : envelope));
 };
 
-/** Something else than what was written, but as long: the contract counts bytes. */
+/** Other bytes of the same length: the conformance suite counts bytes. */
 const flipped: EncryptionProvider = {
   prefix: '',
   encrypt: (plain) => plain.map((byte) => byte ^ 0xff),
@@ -70,8 +70,8 @@ describe('providers', () => {
   });
 });
 
-describe('an envelope', () => {
-  it('writes with the first, reads with all, and knows what it would write differently', () => {
+describe('a transformer', () => {
+  it('encrypts with the first provider, decrypts with all, and knows stale values', () => {
     const before = new Transformer(aesCbc(key1)).transformToStorage(bytes('x'), '/a');
     const now = new Transformer(aesGcm(key2), aesCbc(key1), identity);
     expect(text(now.transformToStorage(bytes('x'), '/a'))).toMatch(/^k8s:enc:aesgcm:v1:key2:/);
@@ -80,13 +80,13 @@ describe('an envelope', () => {
     expect(now.transformFromStorage(bytes('x'), '/a')).toEqual({ plain: Buffer.from('x'), stale: true });
   });
 
-  it('two keys under one name: the one that fits', () => {
+  it('two keys of the same name: the one that decrypts is used', () => {
     const old = new Transformer(aesGcm(key1)).transformToStorage(bytes('x'), '/a');
     const now = new Transformer(aesGcm({ ...key2, name: 'key1' }), aesGcm(key1));
     expect(now.transformFromStorage(old, '/a')).toMatchObject({ stale: true });
   });
 
-  it('the way out: identity first still reads what is encrypted', () => {
+  it('identity as the first provider still decrypts old values', () => {
     const old = new Transformer(aesCbc(key1)).transformToStorage(bytes('x'), '/a');
     expect(new Transformer(identity, aesCbc(key1)).transformFromStorage(old, '/a')).toMatchObject({ stale: true });
   });
@@ -107,7 +107,7 @@ describe('an envelope', () => {
 });
 
 describe('a store with encrypted values', () => {
-  it('keeps only what is to be encrypted encrypted, and hands out one entry for a revision, decrypted once', async () => {
+  it('encrypts only the configured resources, and decrypts a revision once', async () => {
     const behind = openMemoryStore();
     const store = await encrypted(behind, aesGcm(key1));
     const memo = { decoded: true };
@@ -121,7 +121,7 @@ describe('a store with encrypted values', () => {
     expect((await store.range({ from: '/a', to: '/b' })).entries[0]).toBe(entry);
   });
 
-  it('what cannot be decrypted fails its readers by name, and nobody else; a watch that comes upon it ends', async () => {
+  it('a value that cannot be decrypted fails only the reads of it, with its key in the error; a watch that meets it ends', async () => {
     const behind = openMemoryStore();
     await (await encrypted(behind, aesCbc(key1))).transact({ compares: [], writes: [put('/a', bytes('x'))] });
     const store = await encrypted(openedAnew(behind), aesCbc(key2));
@@ -134,7 +134,7 @@ describe('a store with encrypted values', () => {
   });
 });
 
-/** The store as the next process finds it: nothing is remembered of what was read. */
+/** The store as the next process opens it: without memos. */
 function openedAnew(store: Store): Store {
   const forgetting = <T extends { memo: unknown } | undefined>(item: T): T => (item === undefined ? item : { ...item, memo: undefined });
   return {
@@ -206,7 +206,7 @@ describe('which values are encrypted', () => {
   });
 });
 
-describe('a configuration that cannot be meant (v1.36.4)', () => {
+describe('an invalid configuration (v1.36.4)', () => {
   const provider = `providers: [{aescbc: ${keys('a')}}]`;
   it.each([
     ['nothing', '[]', 'resources: Required value: at least one resources is required'],

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { simulate } from '../../sim/world/world.ts';
 import { KeyLocks } from './locks.ts';
 
-test('turns come one at a time, in order, and an end that is told twice ends only one', () =>
+test('a lock is granted in order, and releasing it twice releases it once', () =>
   simulate(1, async (world) => {
     const locks = new KeyLocks(world.timers);
     const order: number[] = [];
@@ -22,7 +22,7 @@ test('turns come one at a time, in order, and an end that is told twice ends onl
     other();
   }));
 
-test('who waits too long goes on without a turn, and takes none from the others', () =>
+test('a caller that waits too long goes on without the lock, and the others keep theirs', () =>
   simulate(1, async (world) => {
     const locks = new KeyLocks(world.timers);
     const stuck = await locks.acquire('k');

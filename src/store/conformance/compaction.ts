@@ -12,7 +12,7 @@ export function describeCompaction(its: () => Store): void {
     expect(show(await its().range(everything))).toBe('@4 /a=3');
   });
 
-  test('a watch from before it is told so, one from it goes on', async () => {
+  test('a watch from before it ends with compacted, one from it continues', async () => {
     for (const value of ['1', '2', '3']) await write(its(), { '/a': value });
     const running = record(its(), '/', 1);
     await its().compact(3);

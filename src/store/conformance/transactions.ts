@@ -11,7 +11,7 @@ export function describeTransactions(its: () => Store): void {
     expect(its().stats()).toMatchObject({ keys: 0, liveBytes: 0, historyBytes: 0, watchers: 0 });
   });
 
-  test('all writes of one transaction carry one revision; the entries tell where each key was created', async () => {
+  test('all writes of one transaction have one revision; the entries have the revision of their creation', async () => {
     await write(its(), { '/a': '1', '/b': '1' });
     const result = await write(its(), { '/a': '2', '/c': '1' });
     expect(result).toMatchObject({

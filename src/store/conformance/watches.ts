@@ -58,7 +58,7 @@ export function describeWatches(its: () => Store): void {
     expect(its().stats().watchers).toBe(0);
   });
 
-  test('a watcher may stop itself, and start others, while it is told', async () => {
+  test('a watcher may stop itself, and start others, during a delivery', async () => {
     const later: ReturnType<typeof record>[] = [];
     let told = 0;
     const watch: Watch = its().watch(

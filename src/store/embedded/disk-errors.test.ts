@@ -158,7 +158,7 @@ describe('a full disk', () => {
 });
 
 describe('a disk that fails', () => {
-  test('to sync: nothing more is written, since nobody knows what is durable; reading goes on', async () => {
+  test('to sync: nothing more is written, since it is unknown what is durable; reads still work', async () => {
     let broken = false;
     const disk = new SimulatedDisk({
       before: ({ name }) => {

@@ -1,31 +1,31 @@
 /** Groups storage.k8s.io and mooring.dev: first the type, then one line per field. */
 export const storageTexts: Readonly<Record<string, string>> = {
-  StorageClass: `A sort of storage that claims can ask for by name: who makes its volumes, and how. The annotation storageclass.kubernetes.io/is-default-class makes it the default.
-provisioner Who makes and removes the volumes.
-parameters What the provisioner is told about each volume.
-reclaimPolicy What happens to a volume once its claim is gone: Delete (the default) or Retain.
+  StorageClass: `A class of storage that PersistentVolumeClaims request by name: its provisioner, and how volumes are provisioned. The annotation storageclass.kubernetes.io/is-default-class makes it the default.
+provisioner The provisioner that creates and deletes the volumes.
+parameters The parameters that the provisioner gets for each volume.
+reclaimPolicy What happens to a volume after its claim is deleted: Delete (the default) or Retain.
 mountOptions The mount options of its volumes. They are not checked.
-allowVolumeExpansion Whether claims may ask for more later.
+allowVolumeExpansion Whether claims may be expanded.
 volumeBindingMode When a claim gets its volume: at once (Immediate, the default), or when its first pod is scheduled (WaitForFirstConsumer).
-allowedTopologies Where volumes may be made. Each term is one of the possible places.`,
-  TopologySelectorTerm: `A place, by the labels of its nodes. All requirements hold.
+allowedTopologies The topologies in which volumes may be provisioned. One term must match.`,
+  TopologySelectorTerm: `A topology, by node labels. All requirements must hold.
 matchLabelExpressions The requirements.`,
   TopologySelectorLabelRequirement: `A requirement on one label.
 key The label.
 values The values it may have. One must match.`,
-  VolumeAttachment: `The wish that a volume be attached to a node, and what became of it.
-spec Which volume, which node, and who attaches.
-status What became of it. Written by the attacher.`,
-  VolumeAttachmentSpec: `Which volume is to be attached where.
+  VolumeAttachment: `The intent to attach a volume to a node, and its result.
+spec The volume, the node and the attacher.
+status The result. Written by the attacher.`,
+  VolumeAttachmentSpec: `The volume to attach, and the node.
 attacher The driver that attaches.
 source The volume.
 nodeName The node.`,
   VolumeAttachmentSource: `The volume to attach: one of the two.
 persistentVolumeName The name of a persistent volume.
 inlineVolumeSpec The volume of a pod that named it in its own spec, as a persistent volume.`,
-  VolumeAttachmentStatus: `What became of an attachment.
+  VolumeAttachmentStatus: `The result of an attachment.
 attached Whether the volume is attached.
-attachmentMetadata What the node must know for mounting the volume, as the driver told it.
+attachmentMetadata Information from the driver that the node needs to mount the volume.
 attachError The last error in attaching.
 detachError The last error in detaching.`,
   VolumeError: `An error of a storage driver.
@@ -39,7 +39,7 @@ drivers One entry for each driver that is registered on the node.`,
   CSINodeDriver: `A CSI driver on a node.
 name The name of the driver.
 nodeID The driver's own name for the node.
-topologyKeys The labels of the node that say where it is, as far as this driver cares.
+topologyKeys The keys of the node's topology labels that the driver uses.
 allocatable How many volumes the driver can attach to the node.`,
   VolumeNodeResources: `How many volumes a node takes.
 count The most volumes of this driver. Absent: no limit is known.`,
@@ -47,33 +47,33 @@ count The most volumes of this driver. Absent: no limit is known.`,
 spec The driver's properties.`,
   CSIDriverSpec: `The properties of a CSI driver.
 attachRequired Whether volumes must be attached before they are mounted. True by default.
-podInfoOnMount Whether the driver is told about the pod for which it mounts.
+podInfoOnMount Whether the driver gets information about the pod when it mounts.
 volumeLifecycleModes Which volumes the driver serves: Persistent (the default), Ephemeral, or both.
-storageCapacity Whether the scheduler heeds the driver's CSIStorageCapacity objects.
+storageCapacity Whether the scheduler considers the driver's CSIStorageCapacity objects.
 fsGroupPolicy Whether the owner and the mode of the files follow a pod's fsGroup: ReadWriteOnceWithFSType (the default), File or None.
 tokenRequests The service account tokens that the driver is given when it mounts.
-requiresRepublish Whether the driver is asked again and again to publish, so that it can renew what changes.
+requiresRepublish Whether NodePublishVolume is called periodically, so that the driver can renew mounted content.
 seLinuxMount Whether the driver can mount with an SELinux context.
-nodeAllocatableUpdatePeriodSeconds How often a node asks the driver anew how many volumes it takes. At least 10; absent: never.
+nodeAllocatableUpdatePeriodSeconds How often the kubelet updates the driver's volume limit of the node. At least 10; absent: never.
 serviceAccountTokenInSecrets Whether tokens reach the driver among the secrets instead of in the volume context.
 preventPodSchedulingIfMissing Whether pods that need the driver stay off nodes on which it is not registered.`,
   StorageTokenRequest: `A service account token that a driver wants.
-audience Whom the token is meant for. Empty: the API server.
+audience The audience of the token. Empty: the API server.
 expirationSeconds How long it is valid.`,
-  CSIStorageCapacity: `How much a driver can still provide of a class in a place.
-nodeTopology The nodes that this holds for. Absent: none; empty: all.
-storageClassName The class that this holds for.
-capacity How much is left.
-maximumVolumeSize The largest volume that can be made.`,
+  CSIStorageCapacity: `The capacity that a driver has left for a StorageClass in a topology.
+nodeTopology The nodes of the topology. Absent: none; empty: all.
+storageClassName The StorageClass.
+capacity The available capacity.
+maximumVolumeSize The largest volume that can be provisioned.`,
   VolumeAttributesClass: `Properties of volumes that may be changed while these are in use.
 driverName The driver that knows the parameters.
-parameters What the driver is told. They never change: make another class instead.`,
+parameters The parameters for the driver. They are immutable: create another class instead.`,
   VolumeIntent: `What the system is about to do to storage outside of the cluster, noted before it is done so that a crash leaves nothing behind.
 spec What is to be done.
 status How far it is.`,
   VolumeIntentSpec: `What is to be done to storage.
 operation Create, Delete or Scrub.
-driver Who does it.
+driver The driver that does it.
 claimRef The claim that it is done for.
 request What a new volume is to be like.
 volume The volume that it is done to.
@@ -81,11 +81,11 @@ source Where that volume lies.`,
   VolumeIntentStatus: `How far an intent is.
 phase Pending: nothing is known yet. Failing: the last attempt failed. Created: the asset exists. Refused: it exists, and its PersistentVolume was not accepted. Running: a pod scrubs it. Deleted: the asset is gone.
 attempts How many attempts have failed.
-message What the driver said last.
+message The driver's last message.
 final Whether the failed attempt certainly left nothing behind.
 inUse Whether it failed because the volume is still in use.
 notBefore It is not tried again before this.
-asset What the driver made.
+asset The asset that the driver created.
 podUID The pod that scrubs the volume.`,
   VolumeBinding: `A volume and its claim, bound to each other in one write.
 volume The volume as it is to be.

@@ -1,14 +1,14 @@
 /** PersistentVolumes, PersistentVolumeClaims and volume sources: first the type, then one line per field. */
 export const volumeTexts: Readonly<Record<string, string>> = {
-  PersistentVolume: `A piece of storage in the cluster that outlives the pods that use it. Made by hand, or for a claim by a provisioner.
-spec What the volume is and who may use it.
-status What became of the volume. Written by the system.`,
-  PersistentVolumeSpec: `What a volume is and who may use it. Exactly one source (csi, hostPath, local, nfs, ...) says where it lies.
+  PersistentVolume: `A piece of storage in the cluster that outlives the pods that use it. Created by an administrator, or by a provisioner for a claim.
+spec The properties of the volume.
+status The current state of the volume. Written by the system.`,
+  PersistentVolumeSpec: `The properties of a volume. Exactly one source (csi, hostPath, local, nfs, ...) says where it lies.
 capacity How much the volume holds, under the key "storage".
 accessModes The ways in which the volume can be mounted.
-claimRef The claim that the volume is bound to, or is kept for. A reference with a uid is a binding; one without waits for a claim of that name.
-persistentVolumeReclaimPolicy What happens to the volume once its claim is gone: it is kept (Retain), removed with its storage (Delete), or emptied for the next claim (Recycle, deprecated).
-storageClassName The class that the volume belongs to. Empty: none; only claims that ask for no class find it.
+claimRef The claim that the volume is bound to, or is reserved for. A reference with a uid is a binding; one without waits for a claim of that name.
+persistentVolumeReclaimPolicy What happens to the volume after its claim is deleted: it is kept (Retain), deleted with its storage (Delete), or scrubbed for the next claim (Recycle, deprecated).
+storageClassName The class that the volume belongs to. Empty: none; only claims without a class match it.
 mountOptions Options for mounting the volume, such as "ro" or "soft". They are not checked: a mount with a wrong one fails.
 volumeMode Whether the volume is meant to carry a file system (Filesystem, the default) or to be used as a raw block device (Block).
 nodeAffinity The nodes from which the volume can be reached. Pods that use it are scheduled onto these only.
@@ -35,8 +35,8 @@ quobyte A Quobyte volume. No longer supported.
 photonPersistentDisk A Photon disk. No longer supported.
 scaleIO A ScaleIO volume. No longer supported.
 storageos A StorageOS volume. No longer supported.`,
-  PersistentVolumeStatus: `What became of a volume.
-phase Pending: not usable yet. Available: waits for a claim. Bound: belongs to one. Released: its claim is gone, its storage is not. Failed: could not be reclaimed.
+  PersistentVolumeStatus: `The current state of a volume.
+phase Pending: not usable yet. Available: waits for a claim. Bound: bound to one. Released: its claim is deleted, the storage is not reclaimed. Failed: could not be reclaimed.
 message Why the volume is in this phase, for people.
 reason Why the volume is in this phase, in a word.
 lastPhaseTransitionTime When the phase changed last.`,
@@ -45,7 +45,7 @@ driver The name of the driver.
 volumeHandle The driver's own name for the volume. It never changes.
 readOnly Whether the volume is only ever published for reading.
 fsType The file system to mount, such as "ext4" or "xfs".
-volumeAttributes What the driver wants to be told when the volume is published.
+volumeAttributes The attributes that the driver gets when the volume is published.
 controllerPublishSecretRef The secret that the driver needs for attaching and detaching.
 nodeStageSecretRef The secret that the driver needs for staging the volume on a node.
 nodePublishSecretRef The secret that the driver needs for publishing the volume to a pod.
@@ -72,12 +72,12 @@ matchFields Requirements on the fields of a node. The one field is metadata.name
 key The label or field.
 operator How the values are compared: In, NotIn, Exists, DoesNotExist, Gt or Lt.
 values What to compare with: several for In and NotIn, one integer for Gt and Lt, none for the others.`,
-  PersistentVolumeClaim: `A user's wish for a persistent volume, and the right to use the one that it is bound to.
-spec What is wished for.
-status What was given. Written by the system.`,
-  PersistentVolumeClaimSpec: `What a claim asks for.
+  PersistentVolumeClaim: `A user's request for a PersistentVolume, and the claim to the one that it is bound to.
+spec The requested volume.
+status The bound volume. Written by the system.`,
+  PersistentVolumeClaimSpec: `The volume that a claim requests.
 accessModes The ways of mounting that the volume must allow.
-selector Volumes that come into question, by their labels. A claim with a selector gets no volume made for it.
+selector The candidate volumes, by labels. No volume is provisioned for a claim with a selector.
 resources The least that the volume must hold.
 volumeName The volume that the claim is bound to, or is to be bound to.
 storageClassName The class that the volume must have. Absent: the default class; empty: no class, and nothing is provisioned.
@@ -85,19 +85,19 @@ volumeMode Whether the volume carries a file system (Filesystem, the default) or
 dataSource What a new volume is filled from: a VolumeSnapshot or a PersistentVolumeClaim of the same namespace.
 dataSourceRef As dataSource, for objects of any kind that a populator knows.
 volumeAttributesClassName The VolumeAttributesClass that the volume is to have. It may be changed while the volume is in use.`,
-  PersistentVolumeClaimStatus: `What a claim was given.
-phase Pending: no volume yet. Bound: it has one. Lost: the volume that it had is gone.
+  PersistentVolumeClaimStatus: `The current state of a claim.
+phase Pending: no volume yet. Bound: it has one. Lost: its volume was deleted.
 accessModes The ways in which the bound volume can be mounted.
-capacity What the bound volume really holds.
-conditions What goes on with the volume, such as an expansion.
+capacity The actual capacity of the bound volume.
+conditions The conditions of the volume, such as an expansion.
 allocatedResources What the volume is being expanded to, or was last.
 allocatedResourceStatuses How far an expansion is, by resource.
 currentVolumeAttributesClassName The VolumeAttributesClass that the volume has now.
 modifyVolumeStatus How far a change of the VolumeAttributesClass is.`,
-  PersistentVolumeClaimCondition: `One thing that goes on with a claim.
-type What it is about: Resizing, FileSystemResizePending, ControllerResizeError, NodeResizeError, ModifyingVolume, ModifyVolumeError.
+  PersistentVolumeClaimCondition: `A condition of a claim.
+type The type: Resizing, FileSystemResizePending, ControllerResizeError, NodeResizeError, ModifyingVolume, ModifyVolumeError.
 status True, False or Unknown.
-lastProbeTime When this was looked at last.
+lastProbeTime When the condition was last checked.
 lastTransitionTime When the status changed last.
 reason Why it changed, in a word.
 message Why it changed, for people.`,

@@ -17,7 +17,7 @@ const CONDITIONS_BUDGET = 2_500_000;
 /** Whether the match conditions of a webhook or policy hold. */
 export type MatchOutcome = { readonly type: 'met' } | { readonly type: 'unmet' } | { readonly type: 'failed'; readonly message: string };
 
-/** The compiler, the declared variables, their activation and the cost budget of expressions. */
+/** The compiler, the declared variables, their values and the cost budget of expressions. */
 export interface EvaluationContext {
   readonly expressions: Expressions;
   readonly scope: ExpressionScope;

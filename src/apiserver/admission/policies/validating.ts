@@ -79,7 +79,7 @@ class ValidatingPolicyRun {
     return this.#denials;
   }
 
-  /** The failurePolicy decides matches a misconfigured policy or binding. */
+  /** The failurePolicy decides about a misconfigured policy or binding. */
   async #configured(bound: BoundPolicy | undefined, step: () => Promise<void>): Promise<void> {
     try {
       await step();

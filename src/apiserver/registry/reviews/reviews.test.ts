@@ -48,7 +48,7 @@ const authorization = '/apis/authorization.k8s.io/v1';
 const authentication = '/apis/authentication.k8s.io/v1';
 
 describe('reviews', () => {
-  test('who one is', async () => {
+  test('SelfSubjectReview', async () => {
     expect(await ask(`${authentication}/selfsubjectreviews`, {})).toMatchObject({
       kind: 'SelfSubjectReview',
       apiVersion: 'authentication.k8s.io/v1',
@@ -56,7 +56,7 @@ describe('reviews', () => {
     });
   });
 
-  test('what one may, and what another may', async () => {
+  test('SelfSubjectAccessReview and SubjectAccessReview', async () => {
     const resourceAttributes = { verb: 'get', resource: 'pods', namespace: 'hers' };
     expect(await ask(`${authorization}/selfsubjectaccessreviews`, { spec: { resourceAttributes } })).toMatchObject({
       spec: { resourceAttributes },
@@ -90,7 +90,7 @@ describe('reviews', () => {
     [{ requirements: [{ key: 'spec.nodeName', operator: 'In', values: ['n1'] }] }, 'spec.nodeName=n1'],
     [{ requirements: [{ key: 'spec.nodeName', operator: 'In', values: ['n1', 'n2'] }] }, undefined],
     [undefined, undefined],
-  ])('whoever decides is told to what a list is narrowed down: %j', async (fieldSelector, expected) => {
+  ])('the authorizer gets the field selector of a list: %j', async (fieldSelector, expected) => {
     const seen: unknown[] = [];
     const asking = createReviews({
       access: {
@@ -105,7 +105,7 @@ describe('reviews', () => {
     expect(seen).toEqual([expected]);
   });
 
-  test('whose token it is', async () => {
+  test('TokenReview', async () => {
     expect(await ask(`${authentication}/tokenreviews`, { spec: { token: 'good', audiences: ['x'] } })).toMatchObject({
       status: { authenticated: true, user: { username: 'jane', groups: ['ops', 'system:authenticated'] }, audiences: ['x'] },
     });
@@ -120,7 +120,7 @@ describe('reviews', () => {
       'spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified',
     ],
     [
-      'about nobody',
+      'without a subject',
       `${authorization}/subjectaccessreviews`,
       { spec: { nonResourceAttributes: { path: '/', verb: 'get' } } },
       'spec.user: Invalid value: "": at least one of user or group must be specified',

@@ -28,7 +28,7 @@ export function warnOfOrphans({ route, warnings }: Call, { propagationPolicy, or
 }
 
 const ORPHANS_WARNING =
-  'child pods are preserved by default request jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning';
+  'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning';
 
 /** The object is gone, or it stays until its finalizers are removed or its grace period has ended. */
 export interface DeletionResult {

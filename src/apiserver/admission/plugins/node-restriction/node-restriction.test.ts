@@ -1,4 +1,4 @@
-/** What nodes may write, after plugin/pkg/admission/noderestriction of v1.36.4. */
+/** After plugin/pkg/admission/noderestriction of v1.36.4. */
 import { describe, expect, test } from 'vitest';
 import { kubernetesKinds } from '../../../../api/kinds/index.ts';
 import { nodeRequest, sampleRequest } from '../../../../api/kinds/samples.ts';
@@ -15,7 +15,7 @@ const resources = new Resources(kubernetesKinds);
 type Loose = Readonly<Record<string, unknown>>;
 const object = (metadata: Loose, rest: Loose = {}): KubeObject => ({ metadata, spec: {}, status: {}, ...rest }) as unknown as KubeObject;
 
-/** What there is, by plural and name. */
+/** The stored objects, by plural and name. */
 const cluster: Readonly<Record<string, KubeObject>> = {
   'nodes n1': object({ name: 'n1', uid: 'node-uid' }),
   'pods mine': object(
@@ -53,7 +53,7 @@ interface Writing {
   readonly namespace?: string;
 }
 
-/** What a node is told that writes something; undefined: it may. */
+/** The error of a kubelet's write; undefined: it is allowed. */
 async function answer(writing: Writing, user: User = nodeUser('n1')): Promise<string | undefined> {
   const parts = writing.what.split('/');
   const resource = ['v1', 'v1beta1'].includes(parts[0] ?? '')
@@ -189,8 +189,8 @@ describe('tokens', () => {
   test.each<[string, Loose, string | undefined]>([
     ['for a volume of its pod', { boundObjectRef: mine, audiences: ['vault'] }, undefined],
     ['for the driver of a volume', { boundObjectRef: mine, audiences: ['driver'] }, undefined],
-    ['for whom somebody granted it', { boundObjectRef: mine, audiences: ['granted'] }, undefined],
-    ['for nobody', { audiences: ['vault'] }, 'node requested token not bound to a pod'],
+    ['for a granted audience', { boundObjectRef: mine, audiences: ['granted'] }, undefined],
+    ['without a pod', { audiences: ['vault'] }, 'node requested token not bound to a pod'],
     ['for a secret', { boundObjectRef: { ...mine, kind: 'Secret' } }, 'node requested token not bound to a pod'],
     ['for a pod that it does not know', { boundObjectRef: to('mine', '') }, 'node requested token with a pod binding without a uid'],
     ['for a pod that is gone', { boundObjectRef: to('gone', 'x') }, 'pods "gone" not found'],
@@ -200,7 +200,7 @@ describe('tokens', () => {
       'the UID in the bound object reference (x) does not match the UID in record. The object might have been deleted and then recreated',
     ],
     ['for another node', { boundObjectRef: to('theirs', 'u2') }, 'node requested token bound to a pod scheduled on a different node'],
-    ['for anybody', { boundObjectRef: mine, audiences: ['bank'] }, unasked('bank')],
+    ['for another audience', { boundObjectRef: mine, audiences: ['bank'] }, unasked('bank')],
     ['for the server', { boundObjectRef: mine }, unasked('')],
     ['for several', { boundObjectRef: mine, audiences: ['vault', 'driver'] }, 'node may only request 0 or 1 audiences'],
   ])('%s', async (_, spec, expected) => expect(await answer(token(spec))).toBe(expected));
@@ -243,7 +243,7 @@ describe('other things', () => {
     ['an event', creating('v1/events', object({ name: 'e', namespace: 'ns' })), undefined],
   ])('%s', async (_, writing, expected) => expect(await answer(writing)).toBe(expected));
 
-  test('whoever is no node writes what they may; who says to be one must say which', async () => {
+  test('other users are not restricted; a user in system:nodes needs a node name', async () => {
     expect(await answer(lease('n2'), { name: 'jane', groups: ['system:authenticated'] })).toBeUndefined();
     expect(await answer(lease('n2'), { name: 'system:node:n1', groups: ['system:authenticated'] })).toBeUndefined();
     expect(await answer(lease(''), nodeUser(''))).toBe('could not determine node from user "system:node:"');

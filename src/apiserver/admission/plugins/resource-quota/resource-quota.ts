@@ -48,7 +48,7 @@ interface StoredQuota {
 
 class QuotaAdmission {
   readonly #resources: Resources;
-  #evaluatorsOf: { readonly generation: number; readonly evaluators: ReadonlyMap<Resource, Evaluator> } | undefined;
+  #cachedEvaluators: { readonly generation: number; readonly evaluators: ReadonlyMap<Resource, Evaluator> } | undefined;
   readonly #quotas: Resource;
   readonly #reader: ClusterReader;
   readonly #store: Store;
@@ -65,8 +65,8 @@ class QuotaAdmission {
   /** The evaluators of the served resources, until these change. */
   get evaluators(): ReadonlyMap<Resource, Evaluator> {
     const { generation } = this.#resources;
-    if (this.#evaluatorsOf?.generation !== generation) this.#evaluatorsOf = { generation, evaluators: evaluatorsOf(this.#resources) };
-    return this.#evaluatorsOf.evaluators;
+    if (this.#cachedEvaluators?.generation !== generation) this.#cachedEvaluators = { generation, evaluators: evaluatorsOf(this.#resources) };
+    return this.#cachedEvaluators.evaluators;
   }
 
   /** Charges all quotas that match the request. @throws ApiError 403 */

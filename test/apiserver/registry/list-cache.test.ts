@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { onApi } from '../../../test/apiserver/api-under-test.ts';
-import { simulate } from '../../sim/world/world.ts';
-import type { ObjectRevision } from '../api.ts';
-import { ListCache } from './list-cache.ts';
-import type { Resource } from './resources.ts';
+import { onApi } from '../api-under-test.ts';
+import { simulate } from '../../../src/sim/world/world.ts';
+import type { ObjectRevision } from '../../../src/apiserver/api.ts';
+import { ListCache } from '../../../src/apiserver/objects/list-cache.ts';
+import type { Resource } from '../../../src/apiserver/objects/resources.ts';
 
 const resource = {} as Resource;
 const items = (count: number): readonly ObjectRevision[] => Array.from({ length: count }, () => ({}) as ObjectRevision);
 const shown = (prefix: string, revision = 7) => ({ prefix, resource, revision });
 
-describe('lists that were read a moment ago', () => {
+describe('cached lists', () => {
   test('are found at the same revision, as the same resource, and for a second', () =>
     simulate(1, async (world) => {
       const lists = new ListCache(world);
@@ -23,7 +23,7 @@ describe('lists that were read a moment ago', () => {
       expect(lists.find(shown('/a/'))).toBeUndefined();
     }));
 
-  test('a newer one takes the place of an older one, and is not forgotten with it', () =>
+  test('a newer list replaces an older one, and does not expire with it', () =>
     simulate(1, async (world) => {
       const lists = new ListCache(world);
       lists.keep(shown('/a/'), items(200));
@@ -34,7 +34,7 @@ describe('lists that were read a moment ago', () => {
       expect(lists.find(shown('/a/', 8))).toBe(newer);
     }));
 
-  test('few are kept, and none that is small', () =>
+  test('at most four are kept, and no small ones', () =>
     simulate(1, async (world) => {
       const lists = new ListCache(world);
       lists.keep(shown('/small/'), items(199));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { ApiUnderTest, onApi } from '../../../../test/apiserver/api-under-test.ts';
-import { simulate } from '../../../sim/world/world.ts';
-import { compactionTarget, defaultHistory, addSample } from '../compaction.ts';
+import { ApiUnderTest, onApi } from '../api-under-test.ts';
+import { simulate } from '../../../src/sim/world/world.ts';
+import { compactionTarget, defaultHistory, addSample } from '../../../src/apiserver/registry/compaction.ts';
 
 const ns = '/api/v1/namespaces/default';
 const pods = `${ns}/pods`;
@@ -59,7 +59,7 @@ describe('pods go in their own time', () => {
 });
 
 test(
-  'the pods of a Job stay unless somebody says otherwise, with a warning',
+  'the pods of a Job stay unless the client sets a policy, with a warning',
   onApi(async (api) => {
     const jobs = '/apis/batch/v1/namespaces/default/jobs';
     const job = { metadata: { name: 'j' }, spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'app', image: 'x' }] } } } };
@@ -74,7 +74,7 @@ test(
 );
 
 test(
-  'whoever asks for a kind that has been superseded is told so, whatever they ask',
+  'every request for a deprecated kind gets a warning',
   onApi(async (api) => {
     const all = '/api/v1/namespaces/default/endpoints';
     const warning = ['v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice'];

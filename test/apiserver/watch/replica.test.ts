@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { ApiUnderTest } from '../../../test/apiserver/api-under-test.ts';
-import type { KubeObject } from '../../api/object.ts';
-import { type SimulatedWorld, simulate } from '../../sim/world/world.ts';
-import type { WatchEvent } from '../api.ts';
+import { ApiUnderTest } from '../api-under-test.ts';
+import type { KubeObject } from '../../../src/api/object.ts';
+import { type SimulatedWorld, simulate } from '../../../src/sim/world/world.ts';
+import type { WatchEvent } from '../../../src/apiserver/api.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
 const names = ['a', 'b', 'c', 'd'];
 const selectors = ['', 'labelSelector=on=yes', 'labelSelector=on', 'fieldSelector=metadata.name=b', 'labelSelector=on!=yes&fieldSelector=metadata.name!=a'];
 
-/** A client that keeps a copy of what a selector shows, from a list or a watch from nothing, and by events alone from then on. */
+/** A client that keeps a copy of the selected objects: from a list or a watch without a version, then from events alone. */
 class Replica {
   readonly objects = new Map<string, KubeObject>();
   #newest = 0;
@@ -63,7 +63,7 @@ async function openReplica(api: ApiUnderTest, selector: string, listFirst: boole
   return replica;
 }
 
-test('whoever lists and watches, whenever and with whatever selector, ends up with what is there', async () => {
+test('a client that lists and watches, at any time and with any selector, ends up with the stored objects', async () => {
   for (let seed = 0; seed < 25; seed++) {
     await simulate(seed, async (world) => {
       const api = new ApiUnderTest(world);

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { ApiUnderTest, onApi, type Sent } from '../../../../test/apiserver/api-under-test.ts';
-import { bound, claim, claims, volume, volumes } from '../../../../test/apiserver/bound-pair.ts';
-import { allKinds } from '../../../api/kinds/index.ts';
-import { volumeBindingKind, volumeBindingsPath as bindings } from '../../../api/kinds/mooring/volume-binding.ts';
-import { resourceRequestInfo } from '../../../api/request-info.ts';
-import type { RequestInfo } from '../../../api/request-info.ts';
-import { createApi } from '../../create-api.ts';
+import { resourceRequestInfo } from '../../../src/api/request-info.ts';
+import type { RequestInfo } from '../../../src/api/request-info.ts';
+import { ApiUnderTest, onApi, type Sent } from '../api-under-test.ts';
+import { bound, claim, claims, volume, volumes } from '../bound-pair.ts';
+import { allKinds } from '../../../src/api/kinds/index.ts';
+import { volumeBindingKind, volumeBindingsPath as bindings } from '../../../src/api/kinds/mooring/volume-binding.ts';
+import { createApi } from '../../../src/apiserver/create-api.ts';
 
 type Parsed = Sent['body'];
 
@@ -14,12 +14,12 @@ async function pair(api: ApiUnderTest, volumeName: string, claimName: string): P
   return bound(v.body, c.body);
 }
 
-/** What two objects that went the same way have in common, whatever their names. */
+/** An object without its name and identity, to compare two of them. */
 const alike = (object: Parsed): string => JSON.stringify(object).replaceAll(/one|two|[0-9a-f]{8}-[-0-9a-f]{27}|"\d+"/g, '?');
 
 describe('a volume and a claim', () => {
   test(
-    'get each other at one revision, and whoever watches sees one change of each',
+    'are bound at one revision, and watchers get one event of each',
     onApi(async (api) => {
       const binding = await pair(api, 'one', 'one');
       const from = `resourceVersion=${api.store.revision()}`;
@@ -62,7 +62,7 @@ describe('a volume and a claim', () => {
   );
 
   test(
-    'that have each other already are left as they are',
+    'that are bound to each other already are not changed',
     onApi(async (api) => {
       const { body } = await api.create(bindings, await pair(api, 'one', 'one'));
       const before = api.store.revision();
@@ -72,7 +72,7 @@ describe('a volume and a claim', () => {
   );
 
   test(
-    'are only looked at in a dry run',
+    'are not changed by a dry run',
     onApi(async (api) => {
       const binding = await pair(api, 'one', 'one');
       const before = api.store.revision();
@@ -85,7 +85,7 @@ describe('a volume and a claim', () => {
   );
 
   test(
-    'may be bound in a namespace that is being emptied, as they may be updated there',
+    'may be bound in a Terminating namespace, where updates are allowed too',
     onApi(async (api) => {
       await api.namespace('going');
       const there = claims.replace('default', 'going');
@@ -161,7 +161,7 @@ describe('both or neither', () => {
   );
 
   test(
-    'what admission refuses to one is not done to the other',
+    'if admission refuses one, the other is not changed',
     onApi(async (api) => {
       const { body } = await api.create(bindings, await pair(api, 'one', 'one'));
       const larger = changed(
@@ -177,7 +177,7 @@ describe('both or neither', () => {
   );
 
   test(
-    'one that is gone takes the other with it',
+    'if one does not exist, the other is not changed',
     onApi(async (api) => {
       const binding = await pair(api, 'one', 'one');
       const other = await pair(api, 'two', 'two');
@@ -193,7 +193,7 @@ describe('both or neither', () => {
   );
 
   test(
-    'a leader that was replaced binds nothing',
+    'a deposed leader binds nothing',
     onApi(async (api) => {
       const binding = await pair(api, 'one', 'one');
       await api.namespace('kube-system');
@@ -228,7 +228,7 @@ describe('both or neither', () => {
   );
 });
 
-describe('who may', () => {
+describe('authorization', () => {
   const asked: string[] = [];
   const describeAttributes = (a: RequestInfo) =>
     a.type === 'path' ? a.path : `${a.verb} ${a.resource}${a.subresource === '' ? '' : `/${a.subresource}`} ${a.namespace}/${a.name}`;
@@ -257,7 +257,7 @@ describe('who may', () => {
       body: { type: 'object', contentType: 'application/json', object: binding },
     }) as const;
 
-  test.each(four)('is not who may not %s', (one) =>
+  test.each(four)('refuses a user who may not %s', (one) =>
     onApi(async (api) => {
       const binding = await pair(api, 'one', 'one');
       const before = api.store.revision();
@@ -269,7 +269,7 @@ describe('who may', () => {
   );
 
   test(
-    'is asked for each of the four writes',
+    'checks each of the four writes',
     onApi(async (api) => {
       const allowing = allBut(api, '');
       await allowing.handle(request(await pair(api, 'one', 'one')));
@@ -279,7 +279,7 @@ describe('who may', () => {
   );
 
   test(
-    'is nobody where extensions are hidden: there is no such path',
+    'is 404 without extensions',
     onApi(async (api) => {
       const plain = createApi({ store: api.store, kinds: allKinds, world: api.world });
       await expect(plain.handle(request(await pair(api, 'one', 'one')))).rejects.toMatchObject({ code: 404 });

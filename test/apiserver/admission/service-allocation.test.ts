@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type ApiUnderTest, onApi } from '../../../../test/apiserver/api-under-test.ts';
+import { type ApiUnderTest, onApi } from '../api-under-test.ts';
 
 const services = '/api/v1/namespaces/default/services';
 const service = (name: string, spec: object = {}) => ({ metadata: { name }, spec: { ports: [{ port: 80 }], selector: { app: name }, ...spec } });
@@ -98,7 +98,7 @@ describe('services', () => {
   );
 
   test(
-    'that are deleted leave nothing behind, also with a finalizer, also through their status',
+    'release everything on deletion, also with a finalizer, also through their status',
     onApi(async (api) => {
       await api.create(services, {
         ...service('a', { type: 'LoadBalancer', externalTrafficPolicy: 'Local' }),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type ApiUnderTest, onApi } from '../../../../test/apiserver/api-under-test.ts';
+import { type ApiUnderTest, onApi } from '../api-under-test.ts';
 
 const ns = '/api/v1/namespaces/default';
 const pods = `${ns}/pods`;
@@ -117,7 +117,7 @@ describe('scale', () => {
 
 describe('binding', () => {
   test(
-    'puts a pod on a node, once',
+    'assigns a pod to a node, once',
     onApi(async (api) => {
       await api.create(pods, pod('a'));
       const bind = (node: string, more: object = {}) =>
@@ -183,7 +183,7 @@ describe('eviction', () => {
   };
 
   test(
-    'spends the budget with the pod, and no more than there is',
+    'decrements the budget with each pod, down to zero',
     onApi(async (api) => {
       await guarded(api, 1);
       const outcomes = await Promise.all(['a', 'b', 'c'].map((name) => evict(api, name)));
@@ -207,7 +207,7 @@ describe('eviction', () => {
   );
 
   test(
-    'is refused by a budget that makes no sense, or waits for too many pods to go',
+    'is refused by an invalid budget, or one with too many unconfirmed evictions',
     onApi(async (api) => {
       await guarded(api, 1);
       const many = Object.fromEntries(Array.from({ length: 2001 }, (_, i) => [`p${i}`, '2026-01-01T00:00:00Z']));
@@ -222,7 +222,7 @@ describe('eviction', () => {
   );
 
   test(
-    'an unready pod goes without spending, if enough others are healthy or the budget does not care',
+    'an unready pod is evicted without the budget if enough others are healthy or the policy is AlwaysAllow',
     onApi(async (api) => {
       await guarded(api, 0);
       await setStatus(api, 'a', { phase: 'Running', conditions: [{ type: 'Ready', status: 'False' }] });
@@ -240,7 +240,7 @@ describe('eviction', () => {
   );
 
   test(
-    'pods that run nothing, and dry runs, spend nothing',
+    'pods that do not run, and dry runs, do not use the budget',
     onApi(async (api) => {
       await guarded(api, 1);
       expect((await evict(api, 'a', { deleteOptions: { dryRun: ['All'] } })).code).toBe(201);
@@ -252,7 +252,7 @@ describe('eviction', () => {
   );
 
   test(
-    'is written in the version that was served once as well as in the present one',
+    'is accepted as policy/v1 and policy/v1beta1',
     onApi(async (api) => {
       await guarded(api, 1);
       expect((await evict(api, 'a', { apiVersion: 'policy/v1beta1' })).code).toBe(201);
@@ -264,7 +264,7 @@ describe('eviction', () => {
   );
 
   test(
-    'a budget that nobody has looked at yet allows nothing; two budgets are one too many',
+    'a budget without an observed generation allows nothing; two budgets are an error',
     onApi(async (api) => {
       await guarded(api, 1);
       await api.send('PATCH', `${budgets}/b`, { ...merge, body: { spec: { minAvailable: 2 } } });
@@ -284,7 +284,7 @@ describe('eviction', () => {
 
 describe('a namespace', () => {
   test(
-    'is emptied before it goes',
+    'is Terminating until it is empty',
     onApi(async (api) => {
       await api.namespace('n');
       const deleted = await api.send('DELETE', '/api/v1/namespaces/n');
@@ -304,7 +304,7 @@ describe('a namespace', () => {
   );
 
   test(
-    'that everything relies on cannot be deleted',
+    'of the system cannot be deleted',
     onApi(async (api) => {
       expect((await api.send('DELETE', '/api/v1/namespaces/default')).body).toMatchObject({
         code: 403,
@@ -318,7 +318,7 @@ describe('tokens', () => {
   const token = (api: ApiUnderTest, spec: object, metadata: object = {}) => api.create(`${ns}/serviceaccounts/default/token`, { metadata, spec });
 
   test(
-    'speak for an account, for as long and bound to what is asked',
+    'have the requested audience, expiration and bound object',
     onApi(async (api) => {
       await api.create('/api/v1/nodes', { metadata: { name: 'n' } });
       await api.create(pods, pod('a', { nodeName: 'n' }));
@@ -363,7 +363,7 @@ describe('tokens', () => {
 });
 
 test(
-  'what needs a running pod says that it is not there',
+  'subresources of running pods are not available',
   onApi(async (api) => {
     await api.create(pods, pod('a'));
     for (const part of ['log', 'exec', 'portforward', 'attach']) expect((await api.send('GET', `${pods}/a/${part}`)).code, part).toBe(501);

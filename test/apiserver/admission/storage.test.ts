@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type ApiUnderTest, onApi } from '../../../../test/apiserver/api-under-test.ts';
+import { type ApiUnderTest, onApi } from '../api-under-test.ts';
 
 const claims = '/api/v1/namespaces/default/persistentvolumeclaims';
 const classes = '/apis/storage.k8s.io/v1/storageclasses';
@@ -32,7 +32,7 @@ describe('the default class', () => {
 });
 
 test(
-  'claims, volumes and attributes classes are born protected',
+  'new PVCs, PVs and VolumeAttributesClasses get their protection finalizers',
   onApi(async (api) => {
     expect((await api.create(claims, { ...claim('a'), metadata: { name: 'a', finalizers: ['example.com/x'] } })).body.metadata.finalizers).toEqual([
       'example.com/x',
@@ -52,7 +52,7 @@ test(
 );
 
 test(
-  'a claim grows only once it is bound, and only if its class allows it',
+  'a PVC is expanded only once it is bound, and only if its class allows it',
   onApi(async (api) => {
     await makeClass(api, 'growing', { allowVolumeExpansion: true });
     await makeClass(api, 'fixed');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type ApiUnderTest, onApi } from '../../../../test/apiserver/api-under-test.ts';
+import { type ApiUnderTest, onApi } from '../api-under-test.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
 const names = (body: { items: { metadata: { name: string } }[] }) => body.items.map((item) => item.metadata.name);
@@ -90,7 +90,7 @@ describe('lists', () => {
   );
 
   test(
-    'a page whose revision is forgotten comes with a token that goes on at the current one',
+    'a page of a compacted revision is refused with a token for the current one',
     onApi(async (api) => {
       await fill(api, 4);
       const first = (await api.send('GET', maps, { query: 'limit=2' })).body;
@@ -108,7 +108,7 @@ describe('lists', () => {
   );
 
   test(
-    'selectors choose, also across pages, and then nobody counts what remains',
+    'selectors filter across pages, and then remainingItemCount is absent',
     onApi(async (api) => {
       await fill(api, 25);
       const even = (await api.send('GET', maps, { query: 'labelSelector=parity=even&limit=10' })).body;
@@ -192,9 +192,9 @@ describe('lists', () => {
   ])('%s is refused', (query, message) => onApi(async (api) => expect((await api.send('GET', maps, { query })).body).toMatchObject({ code: 400, message }))());
 
   test(
-    'every list shows one moment, while others write',
+    'every list is consistent during concurrent writes',
     onApi(async (api) => {
-      // Two objects that always say the same, written in turn: no list shows the second ahead of the first.
+      // Two objects are written one after the other with the same value: no list shows the second ahead of the first.
       await fill(api, 2);
       const writer = (async () => {
         for (let i = 0; i < 50; i++)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { parseRequestInfo } from '../../../api/request-info.ts';
-import { type ApiUnderTest, onApi } from '../../../../test/apiserver/api-under-test.ts';
-import type { Authorizer } from '../../authorization/authorizer.ts';
+import { parseRequestInfo } from '../../../src/api/request-info.ts';
+import { type ApiUnderTest, onApi } from '../api-under-test.ts';
+import type { Authorizer } from '../../../src/apiserver/authorization/authorizer.ts';
 
 const group = '/apis/admissionregistration.k8s.io/v1';
 const policies = `${group}/validatingadmissionpolicies`;
@@ -47,7 +47,7 @@ describe('a policy', () => {
   );
 
   test(
-    'says it in its own words: a message, an expression that makes one, a reason with its code',
+    'denies with its message, messageExpression and reason',
     onApi(async (api) => {
       const validations = [
         { expression: "!('a' in object.data)", message: ' no a \n', reason: 'Forbidden' },
@@ -68,7 +68,7 @@ describe('a policy', () => {
   );
 
   test(
-    'fails closed or open if an expression fails, as it says',
+    'fails closed or open if an expression fails, by its failurePolicy',
     onApi(async (api) => {
       const validations = [{ expression: "object.data.kind == 'x'" }];
       await enforce(api, 'closed', { spec: { validations } });
@@ -82,7 +82,7 @@ describe('a policy', () => {
   );
 
   test(
-    'warns where it is only to warn',
+    'warns with validationActions Warn',
     onApi(async (api) => {
       await enforce(api, 'p', { spec: { validations: [{ expression: 'false', message: 'careful' }] }, binding: { validationActions: ['Warn', 'Audit'] } });
       expect(await api.create(maps, map('x'))).toMatchObject({
@@ -132,7 +132,7 @@ describe('a policy', () => {
   );
 
   test(
-    'is about what its conditions and selectors say',
+    'matches by conditions and selectors',
     onApi(async (api) => {
       await api.create('/api/v1/namespaces', { metadata: { name: 'strict', labels: { policy: 'strict' } } });
       await enforce(api, 'p', {
@@ -180,7 +180,7 @@ describe('a policy', () => {
   );
 
   test(
-    'that names parameters of a kind that nobody knows says so',
+    'with an unknown paramKind is reported',
     onApi(async (api) => {
       const paramKind = { apiVersion: 'rules.example.com/v1', kind: 'Limit' };
       await enforce(api, 'p', {
@@ -261,8 +261,8 @@ test(
 );
 
 describe('parameters', () => {
-  const nobody: Authorizer = { authorize: (_, attributes) => ({ allowed: attributes.verb === 'create', reason: '' }) };
-  const access = { access: { authorizer: nobody, rbac: { rulesFor: () => ({ rules: [], errors: [] }), resolve: () => ({ found: false }) as never } } };
+  const createOnly: Authorizer = { authorize: (_, attributes) => ({ allowed: attributes.verb === 'create', reason: '' }) };
+  const access = { access: { authorizer: createOnly, rbac: { rulesFor: () => ({ rules: [], errors: [] }), resolve: () => ({ found: false }) as never } } };
   const jane = { name: 'jane', groups: ['people'] };
   const paramKind = { apiVersion: 'v1', kind: 'Secret' };
   const post = (api: ApiUnderTest, path: string, object: object) =>

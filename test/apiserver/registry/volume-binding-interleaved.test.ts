@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { ApiUnderTest, type Sent, type Watched } from '../../../../test/apiserver/api-under-test.ts';
-import { bound, claim, claims, volume, volumes } from '../../../../test/apiserver/bound-pair.ts';
-import { volumeBindingsPath as bindings } from '../../../api/kinds/mooring/volume-binding.ts';
-import { seeds } from '../../../sim/world/seeds.ts';
-import { type SimulatedWorld, simulate } from '../../../sim/world/world.ts';
-import type { Store } from '../../../store/contract.ts';
-import { openMemoryStore } from '../../../store/memory/memory-store.ts';
+import { ApiUnderTest, type Sent, type Watched } from '../api-under-test.ts';
+import { bound, claim, claims, volume, volumes } from '../bound-pair.ts';
+import { volumeBindingsPath as bindings } from '../../../src/api/kinds/mooring/volume-binding.ts';
+import { seeds } from '../../../src/sim/world/seeds.ts';
+import { type SimulatedWorld, simulate } from '../../../src/sim/world/world.ts';
+import type { Store } from '../../../src/store/contract.ts';
+import { openMemoryStore } from '../../../src/store/memory/memory-store.ts';
 
 type Parsed = Sent['body'];
 
-/** A store whose every answer takes a while, so that requests overlap in every way. */
+/** A store with random delays, so that requests overlap in every way. */
 function slow(store: Store, world: SimulatedWorld): Store {
   const delayed = new Set<string | symbol>(['get', 'transact', 'range']);
   return new Proxy(store, {
@@ -28,7 +28,7 @@ function slow(store: Store, world: SimulatedWorld): Store {
   });
 }
 
-/** What clients know at each revision, from what they watched. */
+/** The state at each revision, as clients get it from watches. */
 function* states(watches: readonly Watched[]): Generator<ReadonlyMap<string, Parsed>> {
   const state = new Map<string, Parsed>();
   const events = watches.flatMap(({ seen }) => seen).sort((a, b) => a.stored.revision - b.stored.revision);
@@ -40,7 +40,7 @@ function* states(watches: readonly Watched[]): Generator<ReadonlyMap<string, Par
   }
 }
 
-/** Whoever names the other, and is there, is named by it. */
+/** A PV and a PVC that exist refer to each other, or neither does. */
 function expectNoHalf(state: ReadonlyMap<string, Parsed>, message: string): void {
   for (const object of state.values()) {
     const isVolume = object.kind === 'PersistentVolume';
@@ -53,7 +53,7 @@ function expectNoHalf(state: ReadonlyMap<string, Parsed>, message: string): void
   }
 }
 
-test('no client ever sees one that names the other, but not the other way round, however many write at once', async () => {
+test('no client ever sees a one-sided reference between a PV and a PVC, under concurrent writes', async () => {
   let done = 0;
   for (const seed of seeds(15)) {
     await simulate(seed, async (world) => {

@@ -3,7 +3,7 @@
  * and in v1.36.4's apimachinery/pkg/util/managedfields.
  */
 import { describe, expect, test } from 'vitest';
-import { type ApiUnderTest, onApi, type Sent } from '../../../../test/apiserver/api-under-test.ts';
+import { type ApiUnderTest, onApi, type Sent } from '../api-under-test.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps/a';
 const services = '/api/v1/namespaces/default/services/s';
@@ -25,7 +25,7 @@ interface Case {
   readonly path: string;
   readonly steps: readonly Step[];
   readonly ends?: object;
-  /** By manager; those who apply behind a '+'. */
+  /** By manager; '+': an applier. */
   readonly owners?: Readonly<Record<string, object>>;
 }
 
@@ -46,7 +46,7 @@ const deployment = (spec: object) => ({
 
 const cases: readonly Case[] = [
   {
-    name: 'a map that somebody owns without anything in it is not there: whoever puts something in adds it',
+    name: 'an owned empty map is not stored: the first key adds it',
     path: maps,
     steps: [
       { body: data(null) },
@@ -57,14 +57,14 @@ const cases: readonly Case[] = [
     owners: { '+other': { 'f:data': { 'f:x': {} } } },
   },
   {
-    name: 'what one gives up stays while another one owns it, and goes with the last',
+    name: 'a field stays while one manager owns it, and goes with the last',
     path: maps,
     steps: [{ body: data({ x: '1', y: '1' }) }, { as: 'other', body: data({ x: '1' }) }, { body: data({ y: '1' }) }, { as: 'other', body: data({}) }],
     ends: { data: { y: '1' } },
     owners: { '+me': { 'f:data': { 'f:y': {} } }, '+other': { 'f:data': {} } },
   },
   {
-    name: 'conflicts are told by manager, in the order of their names, and nothing changes',
+    name: 'conflicts are listed by manager in alphabetical order, and nothing changes',
     path: maps,
     steps: [
       { as: 'me', body: data({ x: '1', y: '1' }) },
@@ -78,7 +78,7 @@ const cases: readonly Case[] = [
     ends: { data: { x: '1', y: '1' } },
   },
   {
-    name: 'force takes from everybody, and whoever is left with nothing is gone',
+    name: 'force takes the field from all managers; a manager without fields is dropped',
     path: maps,
     steps: [{ body: data({ x: '1' }) }, { as: 'other', query: 'force=true', body: data({ x: '2' }) }],
     ends: { data: { x: '2' } },
@@ -108,7 +108,7 @@ const cases: readonly Case[] = [
     owners: { '+me': { 'f:data': { 'f:x': {} } }, 'before-first-apply': { 'f:data': { '.': {}, 'f:x': {}, 'f:y': {} } } },
   },
   {
-    name: 'a set: each owns what it names, and takes away only what nobody else names',
+    name: 'a set: each manager owns its items, and removes only items without another owner',
     path: maps,
     steps: [{ body: finalizers('x', 'y') }, { as: 'other', body: finalizers('y', 'z') }, { body: finalizers('x') }, { as: 'other', body: finalizers('z') }],
     ends: { metadata: { finalizers: ['example.com/x', 'example.com/z'] } },

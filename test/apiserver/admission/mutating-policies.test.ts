@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ApiUnderTest, onApi } from '../../../../test/apiserver/api-under-test.ts';
+import { type ApiUnderTest, onApi } from '../api-under-test.ts';
 
 const group = '/apis/admissionregistration.k8s.io/v1';
 const maps = '/api/v1/namespaces/default/configmaps';
@@ -54,7 +54,7 @@ test(
 );
 
 test(
-  'a policy that may be asked again is, once',
+  'a policy with reinvocationPolicy IfNeeded runs again, once',
   onApi(async (api) => {
     const count = jsonPatch('[JSONPatch{op: "add", path: "/data/n", value: string(int(object.data.n) + 1)}]');
     await apply(api, 'again', { mutations: [count], reinvocationPolicy: 'IfNeeded' });
@@ -64,7 +64,7 @@ test(
 );
 
 test(
-  'a policy that fails fails the request, unless that does not matter',
+  'a failed policy fails the request, unless failurePolicy is Ignore',
   onApi(async (api) => {
     const failure = async (name: string, mutation: object, failurePolicy = 'Fail') => {
       await apply(api, name, { mutations: [mutation], failurePolicy, matchConstraints: { resourceRules: rules('configmaps') } });

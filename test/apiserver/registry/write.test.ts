@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { onApi } from '../../../../test/apiserver/api-under-test.ts';
+import { onApi } from '../api-under-test.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
 const map = (name: string, data: Record<string, string> = {}) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data });
@@ -36,7 +36,7 @@ describe('creating', () => {
   );
 
   test(
-    'the same name twice is refused, and it is said when the first is on its way out',
+    'an existing name is refused, with a hint if that object is being deleted',
     onApi(async (api) => {
       await api.create(maps, { ...map('one'), metadata: { name: 'one', finalizers: ['example.com/wait'] } });
       const again = await api.create(maps, map('one'));
@@ -89,7 +89,7 @@ describe('creating', () => {
   );
 
   test(
-    'a namespace must exist, and must not be on its way out',
+    'the namespace must exist, and must not be Terminating',
     onApi(async (api) => {
       expect((await api.create('/api/v1/namespaces/nowhere/configmaps', map('a'))).body).toMatchObject({
         code: 404,
@@ -155,7 +155,7 @@ describe('creating', () => {
 
 describe('updating', () => {
   test(
-    'a writer that has not seen the newest version is turned away',
+    'an update with an old resourceVersion is a conflict',
     onApi(async (api) => {
       const first = (await api.create(maps, map('a'))).body;
       const second = (await api.send('PUT', `${maps}/a`, { body: { ...first, data: { x: '1' } } })).body;
@@ -183,7 +183,7 @@ describe('updating', () => {
   );
 
   test(
-    'a patch of a type that there is not is refused as such, whatever its options are',
+    'an unsupported patch type is refused before wrong options',
     onApi(async (api) => {
       await api.create(maps, map('a'));
       const odd = { contentType: 'application/odd-patch+yaml', query: 'force=true&fieldManager=me', body: map('a') };
@@ -199,7 +199,7 @@ describe('updating', () => {
   );
 
   test(
-    'a write that changes nothing is none, in whatever order its keys come',
+    'an update without changes writes nothing, also with another order of keys',
     onApi(async (api) => {
       const { body } = await api.create(maps, { ...map('a', { x: '1', y: '2' }), metadata: { name: 'a', labels: { l: 'm', n: 'o' } } });
       const before = api.store.revision();
@@ -239,7 +239,7 @@ describe('updating', () => {
   );
 
   test(
-    'the version is required where a blind write would be dangerous, and an absent object is created where that is the custom',
+    'some kinds require a resourceVersion, and some create absent objects on update',
     onApi(async (api) => {
       const leases = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
       const created = await api.send('PUT', `${leases}/l`, { body: { metadata: { name: 'l' }, spec: { holderIdentity: 'me' } } });
@@ -345,7 +345,7 @@ describe('deleting', () => {
 
 describe('races', () => {
   test(
-    'of many who create the same object, one succeeds',
+    'of many concurrent creates of one object, one succeeds',
     onApi(async (api) => {
       const outcomes = await Promise.all(Array.from({ length: 10 }, (_, i) => api.create(maps, map('a', { by: String(i) }))));
       expect(outcomes.map(({ code }) => code).sort((a, b) => a - b)).toEqual([201, ...Array.from({ length: 9 }, () => 409)]);
@@ -366,7 +366,7 @@ describe('races', () => {
   );
 
   test(
-    'nothing is created in a namespace that somebody has begun to empty',
+    'nothing is created in a Terminating namespace',
     onApi(async (api) => {
       for (let i = 0; i < 10; i++) {
         const name = `n${i}`;

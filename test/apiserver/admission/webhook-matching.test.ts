@@ -1,17 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  configure,
-  hook,
-  map,
-  maps,
-  merge,
-  mutating,
-  patchOf,
-  rule,
-  validating,
-  type Webhooks,
-  withWebhooks,
-} from '../../../../test/apiserver/webhooks-under-test.ts';
+import { configure, hook, map, maps, merge, mutating, patchOf, rule, validating, type Webhooks, withWebhooks } from '../webhooks-under-test.ts';
 
 describe('which requests a webhook is asked about', () => {
   const asked = (webhooks: Webhooks): string[] =>

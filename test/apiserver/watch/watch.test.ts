@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type ApiUnderTest, onApi } from '../../../test/apiserver/api-under-test.ts';
+import { type ApiUnderTest, onApi } from '../api-under-test.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
 const put = (api: ApiUnderTest, name: string, object: object = {}) => api.send('PUT', `${maps}/${name}`, { body: { metadata: { name }, ...object } });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { type ApiUnderTest, onApi } from '../../../../test/apiserver/api-under-test.ts';
-import { allKinds } from '../../../api/kinds/index.ts';
-import { nodeKind } from '../../../api/kinds/core/node.ts';
-import { resourceRequestInfo } from '../../../api/request-info.ts';
-import { ApiError } from '../../../api/status.ts';
-import { simulate } from '../../../sim/world/world.ts';
-import { openMemoryStore } from '../../../store/memory/memory-store.ts';
-import { createApi } from '../../create-api.ts';
+import { nodeKind } from '../../../src/api/kinds/core/node.ts';
+import { resourceRequestInfo } from '../../../src/api/request-info.ts';
+import { type ApiUnderTest, onApi } from '../api-under-test.ts';
+import { allKinds } from '../../../src/api/kinds/index.ts';
+import { ApiError } from '../../../src/api/status.ts';
+import { simulate } from '../../../src/sim/world/world.ts';
+import { openMemoryStore } from '../../../src/store/memory/memory-store.ts';
+import { createApi } from '../../../src/apiserver/create-api.ts';
 
 const type = 'application/apply-patch+yaml';
 const maps = '/api/v1/namespaces/default/configmaps';
@@ -119,7 +119,7 @@ describe('apply', () => {
   );
 
   test(
-    'of the scale takes the replicas from whoever had them, and only with force',
+    'of the scale takes the replicas from their owner, and only with force',
     onApi(async (api) => {
       await applyOn(api, `${deployments}/web`, deployment({ replicas: 1 }));
       const scale = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'web' }, spec: { replicas: 4 } };
@@ -177,7 +177,7 @@ describe('apply', () => {
 
 describe('other writes', () => {
   test(
-    'of whoever does not say who they are, on what nobody tracks, are not tracked',
+    'without a field manager, on untracked objects, are not tracked',
     onApi(async (api) => {
       await api.create(maps, map({ a: '1' }));
       const patched = await api.send('PATCH', `${maps}/a`, { contentType: 'application/merge-patch+json', body: { data: { b: '2' } } });
@@ -186,7 +186,7 @@ describe('other writes', () => {
   );
 
   test(
-    'that name their manager are, and from then on everybody is, by user agent',
+    'with a field manager are, and from then on all are, by user agent',
     onApi(async (api) => {
       const { body } = await api.create(maps, map({ a: '1' }), 'fieldManager=kubectl-create');
       expect(ownersOf(body)).toEqual([['kubectl-create', 'Update', { 'f:data': { '.': {}, 'f:a': {} } }]]);
@@ -199,7 +199,7 @@ describe('other writes', () => {
   );
 
   test(
-    'on what nobody tracked before find it owned by somebody without a name',
+    'on an untracked object find its fields owned by before-first-apply',
     onApi(async (api) => {
       await api.create(maps, map({ a: '1' }));
       const put = await api.send('PUT', `${maps}/a`, { body: map({ a: '1', b: '2' }), query: 'fieldManager=edit' });
@@ -234,7 +234,7 @@ describe('other writes', () => {
   );
 
   test(
-    'that change nothing are none, whoever asks',
+    'that change nothing write nothing, by any manager',
     onApi(async (api) => {
       const { body } = await api.create(maps, map({ a: '1' }), 'fieldManager=x');
       const put = await api.send('PUT', `${maps}/a`, { body: map({ a: '1' }), query: 'fieldManager=y' });

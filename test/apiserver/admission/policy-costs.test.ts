@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { onApi } from '../../../../test/apiserver/api-under-test.ts';
-import { loadExpressions } from '../../../api/admission/expressions.ts';
-import { evaluate, evaluateMatchConditions, type EvaluationContext } from '../matching/match-conditions.ts';
+import { onApi } from '../api-under-test.ts';
+import { loadExpressions } from '../../../src/api/admission/expressions.ts';
+import { evaluate, evaluateMatchConditions, type EvaluationContext } from '../../../src/apiserver/admission/matching/match-conditions.ts';
 
 const group = '/apis/admissionregistration.k8s.io/v1';
 const maps = '/api/v1/namespaces/default/configmaps';
@@ -34,7 +34,7 @@ describe('what an expression of a policy may cost (v1.36.4)', () => {
     })(),
   );
 
-  test('together no more than their budget, and then no other is heard', async () => {
+  test('all validations share a budget; if it is exceeded, only that is reported', async () => {
     const poor = await scene(3);
     expect(evaluate('1 + 1 == 2', poor)).toEqual({ ok: true, value: true });
     const exhausted = 'validation failed due to running out of cost budget, no further validation rules will be run';

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
-import { loadCel } from '../../api/cel/environment.ts';
-import { parseRequestInfo } from '../../api/request-info.ts';
-import { ApiUnderTest } from '../../../test/apiserver/api-under-test.ts';
-import { simulate, type SimulatedWorld } from '../../sim/world/world.ts';
+import { parseRequestInfo } from '../../../src/api/request-info.ts';
+import { loadCel } from '../../../src/api/cel/environment.ts';
+import { ApiUnderTest } from '../api-under-test.ts';
+import { simulate, type SimulatedWorld } from '../../../src/sim/world/world.ts';
 
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const widgets = '/apis/example.com/v1/namespaces/default/widgets';
@@ -38,12 +38,12 @@ function definition(plural = 'widgets', kind = 'Widget', more: object = {}): Rec
 
 const widget = (name: string, spec: object = {}): object => ({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name }, spec });
 
-// Loading takes real time, of which the simulation knows nothing.
+// Loading takes real time, which the simulated clock does not show.
 beforeAll(async () => {
   await loadCel();
 });
 
-/** On a server with the definition of widgets. */
+/** On a server with the CustomResourceDefinition of widgets. */
 const story = (name: string, body: (api: ApiUnderTest) => Promise<void>): void => test(name, () => simulate(1, async (world) => body(await defined(world))));
 
 async function defined(world: SimulatedWorld): Promise<ApiUnderTest> {
@@ -60,7 +60,7 @@ interface Status {
   readonly conditions: { readonly type: string; readonly status: string; readonly reason: string; readonly message: string }[] | null;
 }
 
-/** Waits for what the server does on its own. */
+/** Lets the server's background work run. */
 async function settled(api: ApiUnderTest, plural: string): Promise<Status> {
   for (let i = 0; i < 100; i++) {
     const { body } = await api.send('GET', `${definitions}/${plural}.example.com`);
@@ -81,7 +81,7 @@ story('a definition is established, and then served', async (api) => {
   expect(await api.send('GET', widgets)).toMatchObject({ code: 200 });
 });
 
-story('names that are taken are refused, until they are free', async (api) => {
+story('names that conflict are not accepted until they are free', async (api) => {
   await api.create(definitions, definition('gizmos', 'Gizmo'));
   expect((await settled(api, 'gizmos')).conditions?.map(({ reason, message }) => [reason, message])).toEqual([
     ['ShortNamesConflict', '"wd" is already in use'],
@@ -90,7 +90,7 @@ story('names that are taken are refused, until they are free', async (api) => {
   expect((await api.send('GET', '/apis/example.com/v1/gizmos')).code).toBe(404);
 });
 
-story('objects get defaults, lose what is unknown, and are judged by the schema', async (api) => {
+story('objects get defaults, are pruned, and are validated by the schema', async (api) => {
   const made = await api.create(widgets, widget('a', { color: 'red', foo: 1 }), 'fieldValidation=Warn');
   expect(made).toMatchObject({ code: 201, body: { spec: { color: 'red', replicas: 1 }, metadata: { generation: 1 } }, warnings: ['unknown field "spec.foo"'] });
   const strict = await api.create(widgets, widget('b', { foo: 1 }), 'fieldValidation=Strict');
@@ -119,7 +119,7 @@ story('versions show the same object', async (api) => {
   });
 });
 
-story('status and scale are written by themselves; strategic patches are unknown', async (api) => {
+story('status and scale are separate subresources; strategic merge patches are not supported', async (api) => {
   await api.create(widgets, { ...widget('a'), status: { replicas: 9 } });
   const patch = (path: string, body: unknown, contentType = 'application/merge-patch+json') => api.send('PATCH', `${widgets}/${path}`, { body, contentType });
   expect((await api.send('GET', `${widgets}/a`)).body).not.toHaveProperty('status');
@@ -131,7 +131,7 @@ story('status and scale are written by themselves; strategic patches are unknown
   expect(await patch('a', {}, 'application/strategic-merge-patch+json')).toMatchObject({ code: 415 });
 });
 
-story('whoever writes a status owns its fields, and nothing else', async (api) => {
+story('a write of the status owns the fields of the status, and nothing else', async (api) => {
   await api.create(widgets, widget('a'));
   const body = { ...widget('a'), status: { replicas: 2 } };
   const applied = await api.send('PATCH', `${widgets}/a/status`, { body, contentType: 'application/apply-patch+yaml', query: 'fieldManager=applier' });
@@ -169,7 +169,7 @@ story('an update of the definition changes what is served at once', async (api) 
   expect((await api.send('GET', `${widgets}/a`)).body).not.toHaveProperty('spec.color');
 });
 
-story('a definition goes after its objects', async (api) => {
+story('a definition is removed after its objects', async (api) => {
   await api.create(widgets, { ...widget('a'), metadata: { name: 'a', finalizers: ['example.com/x'] } });
   await api.create(widgets, widget('b'));
   expect(await api.send('DELETE', `${definitions}/widgets.example.com`)).toMatchObject({
@@ -213,12 +213,12 @@ test.each([
   expect((body as unknown as { message: string }).message).toContain(expected);
 });
 
-story('a server that starts anew serves what was defined before', async ({ store, world }) => {
+story('a restarted server serves the stored definitions', async ({ store, world }) => {
   const again = new ApiUnderTest(world, store);
   expect(await again.send('GET', widgets)).toMatchObject({ code: 200 });
 });
 
-/** Follows widgets. @returns what was told of which, and 'end' */
+/** Watches widgets. @returns the events, and 'end' */
 async function follow({ api }: ApiUnderTest): Promise<string[]> {
   const query = new URLSearchParams('watch=1');
   const user = { name: 'test', groups: ['system:masters'] };
@@ -235,7 +235,7 @@ async function follow({ api }: ApiUnderTest): Promise<string[]> {
 const patchDefinition = (api: ApiUnderTest, body: object) =>
   api.send('PATCH', `${definitions}/widgets.example.com`, { body, contentType: 'application/merge-patch+json' });
 
-story('a watch ends when its kind becomes another, and not when the definition says something else', async (api) => {
+story('a watch ends when the spec of its definition changes, not when other fields do', async (api) => {
   const told = await follow(api);
   await api.create(widgets, widget('a'));
   await patchDefinition(api, { metadata: { labels: { x: 'y' } } });
@@ -247,7 +247,7 @@ story('a watch ends when its kind becomes another, and not when the definition s
   expect(told).toEqual(['ADDED a', 'ADDED b', 'end']);
 });
 
-story('a watch tells of all that goes with a definition, and then ends', async (api) => {
+story('a watch gets the deletions of all objects of a deleted definition, and then ends', async (api) => {
   await api.create(widgets, widget('a'));
   const told = await follow(api);
   await api.send('DELETE', `${definitions}/widgets.example.com`);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { onApi } from '../../../../test/apiserver/api-under-test.ts';
+import { onApi } from '../api-under-test.ts';
 
 const pods = '/api/v1/namespaces/default/pods';
 const accounts = '/api/v1/namespaces/default/serviceaccounts';
@@ -38,9 +38,9 @@ describe('service accounts', () => {
   test(
     'the account must exist; a default one that is about to be made is waited for',
     onApi(async (api) => {
-      expect((await api.create(pods, pod('a', { serviceAccountName: 'nobody' }))).body).toMatchObject({
+      expect((await api.create(pods, pod('a', { serviceAccountName: 'missing' }))).body).toMatchObject({
         code: 403,
-        message: 'pods "a" is forbidden: error looking up service account default/nobody: serviceaccount "nobody" not found',
+        message: 'pods "a" is forbidden: error looking up service account default/missing: serviceaccount "missing" not found',
       });
       await api.create('/api/v1/namespaces', { metadata: { name: 'new' } });
       const waiting = api.create('/api/v1/namespaces/new/pods', pod('a'));
@@ -53,7 +53,7 @@ describe('service accounts', () => {
   );
 
   test(
-    'no token is mounted where somebody objects, and none twice; pull secrets come with the account',
+    'no token is mounted with automountServiceAccountToken false, and none twice; pull secrets come from the account',
     onApi(async (api) => {
       await api.create(accounts, { metadata: { name: 'shy' }, automountServiceAccountToken: false, imagePullSecrets: [{ name: 'pull' }] });
       const shy = (await api.create(pods, pod('a', { serviceAccountName: 'shy' }))).body.spec;
@@ -69,7 +69,7 @@ describe('service accounts', () => {
   );
 
   test(
-    'an account may lend only the secrets it lists',
+    'a service account may be limited to the secrets it lists',
     onApi(async (api) => {
       await api.create(accounts, {
         metadata: { name: 'strict', annotations: { 'kubernetes.io/enforce-mountable-secrets': 'true' } },
@@ -84,7 +84,7 @@ describe('service accounts', () => {
   );
 
   test(
-    'a mirror pod gains nothing from the cluster',
+    'a mirror pod references no API objects',
     onApi(async (api) => {
       const mirror = { annotations: { 'kubernetes.io/config.mirror': 'x' } };
       const node = { nodeName: 'n' };
@@ -151,7 +151,7 @@ describe('limit ranges', () => {
   const ranges = '/api/v1/namespaces/default/limitranges';
 
   test(
-    'containers that ask for nothing get what the namespace gives',
+    'containers without requests and limits get the defaults',
     onApi(async (api) => {
       await api.create(ranges, {
         metadata: { name: 'l' },
@@ -167,7 +167,7 @@ describe('limit ranges', () => {
   );
 
   test(
-    'too little, too much and too far apart are refused, in one answer',
+    'min, max and ratio violations are refused together',
     onApi(async (api) => {
       await api.create(ranges, {
         metadata: { name: 'l' },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type ApiUnderTest, onApi } from '../../../../test/apiserver/api-under-test.ts';
+import { type ApiUnderTest, onApi } from '../api-under-test.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
 const types = { json: 'application/json-patch+json', merge: 'application/merge-patch+json', strategic: 'application/strategic-merge-patch+json' } as const;
@@ -13,7 +13,7 @@ const onMap = (body: (api: ApiUnderTest) => Promise<void>) =>
 
 describe('patches', () => {
   test(
-    'three kinds of them change what they say and leave the rest',
+    'of all three types change their fields and leave the others',
     onMap(async (api) => {
       expect((await patch(api, 'merge', { data: { a: null, c: '3' } })).body.data).toEqual({ b: '2', c: '3' });
       expect((await patch(api, 'json', [{ op: 'replace', path: '/data/b', value: '4' }])).body.data).toEqual({ b: '4', c: '3' });
@@ -73,7 +73,7 @@ describe('patches', () => {
     onMap(async (api) => {
       const { metadata } = (await api.send('GET', `${maps}/a`)).body;
       const cause = { reason: 'FieldValueInvalid', field: 'metadata.uid', message: 'Invalid value: "other": field is immutable' };
-      // Told by what holds for all kinds, and by the kind itself (v1.36.4: rest.BeforeUpdate).
+      // Reported by the generic validation and by the kind's own (v1.36.4: rest.BeforeUpdate).
       expect((await patch(api, 'merge', { metadata: { uid: 'other' } })).body).toMatchObject({ code: 422, details: { causes: [cause, cause] } });
       const ignored = await patch(api, 'merge', { metadata: { creationTimestamp: '1999-01-01T00:00:00Z', generation: 7, deletionTimestamp: null } });
       expect(ignored.body.metadata).toEqual(metadata);
@@ -81,7 +81,7 @@ describe('patches', () => {
   );
 
   test(
-    'what no object may have is refused also where the kind itself does not look (v1.36.4: PersistentVolume, StatefulSet, PodDisruptionBudget)',
+    'invalid metadata is refused also where the kind does not validate it (v1.36.4: PersistentVolume, StatefulSet, PodDisruptionBudget)',
     onApi(async (api) => {
       const volumes = '/api/v1/persistentvolumes';
       const spec = { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/tmp/x' } };
@@ -101,7 +101,7 @@ describe('patches', () => {
   );
 
   test(
-    'unknown fields, wrong types and other kinds are told in the words of patches',
+    'unknown fields, wrong types and other kinds are reported in the words of patches',
     onMap(async (api) => {
       expect((await patch(api, 'merge', { datta: {} })).warnings).toEqual(['unknown field "datta"']);
       expect((await patch(api, 'merge', { datta: {} }, 'fieldValidation=Strict')).body).toMatchObject({
@@ -126,7 +126,7 @@ describe('patches', () => {
   );
 
   test(
-    'a prototype is no place to write to',
+    'a patch cannot write to a prototype',
     onMap(async (api) => {
       await api.send('PATCH', `${maps}/a`, {
         bytes: { type: types.merge, text: '{"__proto__":{"polluted":"yes"},"data":{"__proto__":"x","constructor":"y"}}' },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Sent } from '../../../../test/apiserver/api-under-test.ts';
+import type { Sent } from '../api-under-test.ts';
 import {
   add,
   type Behaviour,
@@ -15,7 +15,7 @@ import {
   validating,
   type Webhooks,
   withWebhooks,
-} from '../../../../test/apiserver/webhooks-under-test.ts';
+} from '../webhooks-under-test.ts';
 
 describe('a validating webhook', () => {
   test(
@@ -117,7 +117,7 @@ describe('a validating webhook', () => {
 
 describe('a webhook that fails', () => {
   const failing: readonly (readonly [why: string, behaviour: Behaviour | undefined, text: string | RegExp])[] = [
-    ['nobody listens', undefined, 'failed to call webhook: Post "https://hooks.test/v?timeout=10s": dial tcp 10.0.0.1:443: connect: connection refused'],
+    ['connection refused', undefined, 'failed to call webhook: Post "https://hooks.test/v?timeout=10s": dial tcp 10.0.0.1:443: connect: connection refused'],
     ['it answers too late', () => new Promise(() => {}), 'failed to call webhook: Post "https://hooks.test/v?timeout=10s": context deadline exceeded'],
     [
       'it answers 500',
@@ -226,19 +226,19 @@ describe('a mutating webhook', () => {
   );
 
   test(
-    'that may be asked again is, once, if anybody changed the object after it',
+    'with reinvocationPolicy IfNeeded is called again, once, if the object changed after it',
     withWebhooks(async (api, webhooks) => {
       const count = ({ object }: Json) => add('count', String(Number(object.data.count ?? '0') + 1));
       for (const path of ['/again', '/once', '/idle']) webhooks.behaviours.set(path, path === '/idle' ? () => ({ allowed: true }) : count);
       await configure(api, mutating, 'm', hook('again', { reinvocationPolicy: 'IfNeeded' }), hook('once'), hook('idle', { reinvocationPolicy: 'IfNeeded' }));
       expect((await api.create(maps, map('x', { a: '' }))).body.data.count).toBe('3');
-      // 'idle' came last: nobody but 'again', in the second round, changed anything after it.
+      // 'idle' came last: only 'again', in the second round, changed the object after it.
       expect(webhooks.calls.map(({ path }) => path)).toEqual(['/again', '/once', '/idle', '/again', '/idle']);
     }),
   );
 
   test(
-    'that changes nothing makes nobody look again',
+    'that changes nothing causes no reinvocation',
     withWebhooks(async (api, webhooks) => {
       webhooks.behaviours.set('/a', () => patchOf({ op: 'replace', path: '/data/own', value: 'y' }));
       await configure(api, mutating, 'm', hook('a', { reinvocationPolicy: 'IfNeeded' }));

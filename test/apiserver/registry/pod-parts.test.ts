@@ -1,6 +1,6 @@
 /** pods/ephemeralcontainers and pods/resize, as Kubernetes v1.36.4 has them. */
 import { describe, expect, test } from 'vitest';
-import { type ApiUnderTest, onApi } from '../../../../test/apiserver/api-under-test.ts';
+import { type ApiUnderTest, onApi } from '../api-under-test.ts';
 
 const ns = '/api/v1/namespaces/default';
 const pods = `${ns}/pods`;
@@ -71,7 +71,7 @@ describe('ephemeral containers', () => {
     'are checked as containers are, and have less',
     onApi(async (api) => {
       await api.create(pods, pod());
-      const refused = await debug(api, { name: 'app', image: 'x', ports: [{ containerPort: 80 }], targetContainerName: 'nobody' });
+      const refused = await debug(api, { name: 'app', image: 'x', ports: [{ containerPort: 80 }], targetContainerName: 'missing' });
       expect(refused.body.details.causes.map(({ field, reason }: { field: string; reason: string }) => `${reason} ${field}`)).toEqual([
         'FieldValueDuplicate spec.ephemeralContainers[0].name',
         'FieldValueNotFound spec.ephemeralContainers[0].targetContainerName',

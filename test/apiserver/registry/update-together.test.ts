@@ -1,16 +1,17 @@
 import { expect, test } from 'vitest';
-import { ApiUnderTest, onApi } from '../../../../test/apiserver/api-under-test.ts';
-import { allKinds } from '../../../api/kinds/index.ts';
-import type { ConfigMap } from '../../../api/generated/types.ts';
-import { resourceRequestInfo } from '../../../api/request-info.ts';
-import { cloneObject } from '../../../api/schema/index.ts';
-import { orderedPlugins } from '../../admission/plugin-order.ts';
-import { defaultServiceNetwork } from '../../admission/plugins/service-allocation.ts';
-import { updateTogether, type UpdateCall } from './update-together.ts';
-import { KeyLocks } from '../../objects/locks.ts';
-import { ListCache } from '../../objects/list-cache.ts';
-import type { Registry } from '../registry.ts';
-import { Resources } from '../../objects/resources.ts';
+import { resourceRequestInfo } from '../../../src/api/request-info.ts';
+import { ApiUnderTest, onApi } from '../api-under-test.ts';
+import { allKinds } from '../../../src/api/kinds/index.ts';
+import type { ConfigMap } from '../../../src/api/generated/types.ts';
+import { cloneObject } from '../../../src/api/schema/index.ts';
+import { orderedPlugins } from '../../../src/apiserver/admission/plugin-order.ts';
+import { defaultServiceNetwork } from '../../../src/apiserver/admission/plugins/service-allocation.ts';
+import { updateTogether, type UpdateCall } from '../../../src/apiserver/registry/volume-bindings/update-together.ts';
+import { KeyLocks } from '../../../src/apiserver/objects/locks.ts';
+import { ListCache } from '../../../src/apiserver/objects/list-cache.ts';
+import type { Registry } from '../../../src/apiserver/registry/registry.ts';
+import { Resources } from '../../../src/apiserver/objects/resources.ts';
+import { Router } from '../../../src/apiserver/registry/route.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
 
@@ -64,7 +65,7 @@ test(
     await Promise.all(pairs.map(([from, to]) => updateTogether(registry, transfer(registry, from, to))));
     const { items } = (await api.send('GET', maps)).body;
     expect(items.map((item: ConfigMap) => item.data?.['n'])).toEqual(['10', '20', '0']);
-    // Nobody saw one without the other.
+    // No watcher saw one without the other.
     expect(watched.batches).toHaveLength(20);
     for (const batch of watched.batches) expect(new Set(batch.map(({ stored }) => stored.revision)).size).toBe(1);
     for (const batch of watched.batches) expect(batch).toHaveLength(2);
@@ -72,7 +73,7 @@ test(
 );
 
 test(
-  'one that is refused takes the others with it',
+  'if one update is refused, none is made',
   onApi(async (api) => {
     const registry = registryOf(api);
     await api.create(maps, { metadata: { name: 'a' }, data: { n: '10' } });

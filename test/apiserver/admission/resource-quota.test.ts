@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ApiUnderTest, onApi } from '../../../../../test/apiserver/api-under-test.ts';
+import { ApiUnderTest, onApi } from '../api-under-test.ts';
 
 const ns = '/api/v1/namespaces/default';
 const claims = `${ns}/persistentvolumeclaims`;
@@ -31,7 +31,7 @@ describe('quotas', () => {
   );
 
   test(
-    'storage counts by what is asked for, in all and by class, and growth counts',
+    'storage counts by requests, in total and by class, and expansion counts',
     onApi(async (api) => {
       await api.create('/apis/storage.k8s.io/v1/storageclasses', { metadata: { name: 'gold' }, provisioner: 'p', allowVolumeExpansion: true });
       await setQuota(api, 'q', {
@@ -61,7 +61,7 @@ describe('quotas', () => {
   );
 
   test(
-    'no race gets more than there is, and every creation is counted once',
+    'concurrent creates never exceed the quota, and each is counted once',
     onApi(async (api) => {
       await setQuota(api, 'a', { 'count/configmaps': '7' });
       await setQuota(api, 'b', { configmaps: '20' });
@@ -74,7 +74,7 @@ describe('quotas', () => {
   );
 
   test(
-    'nor does a race between two servers on one store',
+    'nor do two servers on one store',
     onApi(async (api) => {
       const other = new ApiUnderTest(api.world, api.store);
       await setQuota(api, 'q', { 'count/configmaps': '10' });
@@ -88,7 +88,7 @@ describe('quotas', () => {
   );
 
   test(
-    'a quota that came later counts what is there, and what is gone makes room',
+    'a later quota counts existing objects, and deletions free usage',
     onApi(async (api) => {
       for (const name of ['a', 'b']) await api.create(`${ns}/secrets`, { metadata: { name } });
       await setQuota(api, 'q', { secrets: '2', pods: '3' });
@@ -101,7 +101,7 @@ describe('quotas', () => {
   );
 
   test(
-    'a dry run takes nothing, and what fails gives nothing away',
+    'a dry run and a failed create charge nothing',
     onApi(async (api) => {
       await setQuota(api, 'q', { configmaps: '1' });
       expect((await api.create(`${ns}/configmaps`, { metadata: { name: 'a' } }, 'dryRun=All')).code).toBe(201);
@@ -178,7 +178,7 @@ describe('quotas', () => {
   );
 
   test(
-    'what is left unsaid is complained about before what is full; what the pod says as a whole is enough',
+    'missing requests are reported before an exceeded quota; pod-level resources are enough',
     onApi(async (api) => {
       await setQuota(api, 'a-full', { pods: '0' });
       await setQuota(api, 'b-asks', { 'requests.cpu': '2' });
@@ -188,7 +188,7 @@ describe('quotas', () => {
   );
 
   test(
-    'what nobody can measure is limited in name only, and costs no second count',
+    'a resource without an evaluator is not limited, and costs no recalculation',
     onApi(async (api) => {
       await setQuota(api, 'q', { configmaps: '9', 'count/gadgets.example.com': '1', replicationcontrollers: '1' });
       for (const name of ['a', 'b']) expect((await api.create(`${ns}/configmaps`, { metadata: { name } })).code).toBe(201);
