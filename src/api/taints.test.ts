@@ -18,7 +18,7 @@ describe('a taint with key, value and effect', () => {
     ['everything of another effect', { operator: 'Exists', effect: 'NoSchedule' }, false],
     ['the value of any key', { value: 'v' }, true],
     ['larger values, which is not enabled', { key: 'k', operator: 'Gt', value: '1' }, false],
-    ['something by an operator that nobody knows', { key: 'k', operator: 'In', value: 'v' }, false],
+    ['something by an unknown operator', { key: 'k', operator: 'In', value: 'v' }, false],
   ])('is tolerated by one that tolerates %s, or not', (_, toleration, expected) => expect(toleratesTaint(toleration, taint())).toBe(expected));
 
   test('and no value at all is tolerated without one', () => {

@@ -182,7 +182,7 @@ describe('a quota', () => {
     for (const plural of ['events', 'persistentvolumes', 'nodes', 'storageclasses']) expect(counted).not.toContain(plural);
   });
 
-  test('says zero of what is limited and not used, also of kinds that Kubernetes has and nobody can make here', () => {
+  test('has a usage of zero for limited resources that are not used, also of Kubernetes kinds that this server lacks', () => {
     const limited = quota(['persistentvolumeclaims', 'count/podtemplates', 'count/resourceclaims.resource.k8s.io', 'a.deviceclass.resource.k8s.io/devices']);
     const meter = meterOf(limited, claims);
     if (meter === undefined) throw new Error('claims are limited');
@@ -194,7 +194,7 @@ describe('a quota', () => {
     });
   });
 
-  test('says nothing of what nobody can measure, and leaves what was said', () => {
+  test('leaves out resources that cannot be measured, or keeps their last value', () => {
     const limited = quota(['count/widgets.example.com', 'example.com/gpu', 'pods'], {}, { used: { 'example.com/gpu': '3' } });
     expect(formatUsage(usedOf(limited, parseUsage({ pods: '1' })))).toEqual({ pods: '1', 'example.com/gpu': '3' });
   });

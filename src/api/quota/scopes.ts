@@ -1,13 +1,13 @@
 import type { ResourceQuota, ScopedResourceSelectorRequirement } from '../generated/types.ts';
 import { labelSelectorOf, matchesLabels } from '../selectors/label-selector.ts';
 
-/** What an object must match to count against a quota at all. */
+/** The scopes that an object must match to count against a quota. */
 export function scopesOf({ spec }: ResourceQuota): ScopedResourceSelectorRequirement[] {
   const named = (spec.scopes ?? []).map((scopeName) => ({ scopeName, operator: 'Exists' }));
   return [...named, ...(spec.scopeSelector?.matchExpressions ?? [])];
 }
 
-/** Whether a value ('': none) is one that the requirement speaks of. */
+/** Whether a value ('': none) meets the requirement. */
 export function matchesScopeValue({ scopeName, operator, values = [] }: ScopedResourceSelectorRequirement, value: string): boolean {
   const selector = labelSelectorOf({ matchExpressions: [{ key: scopeName, operator, values }] });
   return matchesLabels(selector, value === '' ? {} : { [scopeName]: value });

@@ -1,4 +1,4 @@
-/** How the storage controllers work with intents; what an intent is stands with its kind. */
+/** Edits of VolumeIntents. The kind itself is api/kinds/mooring/volume-intent.ts. */
 import { apiVersionOf } from '../kind.ts';
 import { type IntentSpec, type VolumeIntent, volumeIntentKind } from '../kinds/mooring/volume-intent.ts';
 
@@ -27,7 +27,7 @@ export function isFor<Operation extends IntentSpec['operation']>(
   return intent.spec.operation === operation;
 }
 
-/** As Kubernetes spaces the attempts of an operation: half a second, doubled each time, two minutes at most. */
+/** Kubernetes' backoff of volume operations: half a second, doubled each time, two minutes at most. */
 const firstDelayMs = 500;
 const longestDelayMs = 122_000;
 
@@ -35,7 +35,7 @@ export const delayBefore = (attempts: number): number => Math.min(firstDelayMs *
 
 export interface AttemptFailure {
   readonly message: string;
-  /** Certainly nothing was left behind; otherwise it may have happened all the same. */
+  /** The operation certainly had no effect; otherwise it may have had one. */
   readonly final: boolean;
   readonly inUse?: boolean;
 }
@@ -45,15 +45,15 @@ export function afterFailure(intent: VolumeIntent, { message, final, inUse }: At
   const attempts = (intent.status.attempts ?? 0) + 1;
   // With microseconds, as Kubernetes writes such times.
   const notBefore = new Date(now + delayBefore(attempts)).toISOString().replace('Z', '000Z');
-  // An attempt whose end nobody knows may have made what a later one does not speak of: after it nothing is certain any more.
-  // (What is false is not written at all.) Of what was refused everything is known.
+  // An attempt with an unknown outcome may have created an asset that a later attempt does not report: after it nothing is certain.
+  // (False is not written at all.) Of a refused asset everything is known.
   const isCertain = final && (intent.status.phase !== 'Failing' || intent.status.final === true);
   return { ...intent, status: { phase: 'Failing', attempts, message, final: isCertain, ...(inUse === true ? { inUse } : {}), notBefore } };
 }
 
 /**
- * When the next attempt may be made; undefined: at once. If more is left of a wait than it was long, a clock that is ahead of ours wrote it down: nobody waits
- * for ours to get there.
+ * When the next attempt may be made; undefined: at once. If more is left of a wait than it was long, a clock that is ahead wrote it:
+ * then the wait is over.
  */
 export function waitsUntil({ status }: VolumeIntent, now: number): number | undefined {
   const at = status.notBefore === undefined ? Number.NaN : Date.parse(status.notBefore);
