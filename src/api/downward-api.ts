@@ -34,7 +34,7 @@ const lines = (entries: Readonly<Record<string, string>> = {}): string =>
     .map((key) => `${key}=${quoteGo(entries[key] ?? '')}`)
     .join('\n');
 
-/** An amount that a container may use, in units of the divisor, rounded up. A limit that is not set is what the node can give to pods. */
+/** An amount that a container may use, in units of the divisor, rounded up. An unset limit is the node's allocatable. */
 export function resourceField(pod: Pod, reference: ResourceFieldSelector, allocatable: Readonly<Record<string, string>>): FieldValue {
   const { containerName, resource, divisor } = reference;
   const { containers, initContainers = [] } = pod.spec;

@@ -1,6 +1,6 @@
-/** The known words that differ least from what was typed, if they differ little; the nearest first. */
+/** Suggestions for a mistyped word: the known words with the least edit distance, the nearest first. */
 export function nearestNames(typed: string, words: Iterable<string>, most = 3): readonly string[] {
-  // In a long name a few letters are a slip; in a short one they make another word.
+  // In a long name a few different letters are a slip; in a short one they make another word.
   const bound = Math.min(3, Math.max(2, Math.floor(typed.length / 3)));
   return [...new Set(words)]
     .map((word) => ({ word, distance: isPartOf(typed, word) ? 1 : editDistance(typed, word) }))

@@ -1,10 +1,10 @@
-/** Taints repel pods, tolerations let them stay: the one rule that scheduler, eviction and explanations share. */
+/** Taints and tolerations: one rule for scheduler, taint eviction, kubelet and `moor why`. */
 import type { Taint, Toleration } from './generated/types.ts';
 
-/** Taints are told apart by key and effect; their value and age do not matter. */
+/** Taints are identified by key and effect, not by value. */
 export const isSameTaint = (a: Pick<Taint, 'key' | 'effect'>, b: Pick<Taint, 'key' | 'effect'>): boolean => a.key === b.key && a.effect === b.effect;
 
-/** What a toleration leaves out, it does not ask for. An operator that is unknown tolerates nothing. */
+/** An empty field of a toleration matches everything. An unknown operator tolerates nothing. */
 export function toleratesTaint({ key = '', operator = '', value = '', effect = '' }: Toleration, taint: Taint): boolean {
   if (effect !== '' && effect !== taint.effect) return false;
   if (key !== '' && key !== taint.key) return false;

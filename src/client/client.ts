@@ -12,7 +12,7 @@ import type { Answer, Fence, ListMeta, Stream, StreamSink, Transport, TransportR
 export type { Result } from './result.ts';
 export type { Fence } from './transport.ts';
 
-/** As much of a kind as addressing it takes. */
+/** The part of a kind that is needed to address it. */
 export type Resource = Pick<Kind, 'group' | 'version' | 'kind' | 'plural' | 'namespaced'>;
 
 export interface Ref {
@@ -26,7 +26,7 @@ export interface List<T> {
   readonly metadata: ListMeta;
 }
 
-/** An object as one writes it down: what the server fills in may be left out, apiVersion and kind too. */
+/** An object as a client creates it: the fields that the server fills in may be left out, apiVersion and kind too. */
 export type Draft<T> = T extends readonly (infer E)[] ? readonly Draft<E>[] : T extends object ? { readonly [K in keyof T]?: Draft<T[K]> | undefined } : T;
 
 export type Patch =
@@ -77,7 +77,7 @@ export interface DeleteOptions {
 
 export type VolumeClaimPair = Pick<VolumeBinding, 'volume' | 'claim'>;
 
-/** What discovery answers about one version of a group. */
+/** Discovery's answer about one version of a group. */
 interface ResourceList extends KubeObject {
   readonly resources?: readonly { readonly name: string }[];
 }
@@ -100,8 +100,8 @@ export interface ClientOptions {
   readonly transport: Transport;
   readonly observer?: WriteObserver;
   /**
-   * Under which every write goes. Absent: none is fenced, as those of plain Kubernetes clients are not. A client belongs to
-   * one term of office: there is no way to take the fence away from it, or a deposed leader's last writes would pass.
+   * The fence of every write. Absent: writes are not fenced, as those of plain Kubernetes clients are not. A client belongs to one
+   * leader term: the fence cannot be taken away from it, or a deposed leader's last writes would pass.
    */
   readonly fence?: () => Fence;
 }
@@ -112,8 +112,8 @@ export interface ClientOptions {
  *     const found = await client.get(configMapKind, { namespace: 'default', name: 'app' });
  *     if (!found.ok && found.reason === 'notFound') …
  *
- * It never throws for what a server answers or fails to answer. Every write that succeeds is shown to the observer
- * before its promise resolves: the caches read their own writes (`cache.ts`).
+ * It never throws because of an answer, or because there was none. The observer sees every successful write before its promise
+ * resolves: the caches read their own writes (`informers/cache.ts`).
  */
 export class Client {
   readonly #transport: Transport;
@@ -149,24 +149,24 @@ export class Client {
     return this.#write(kind, { info, query: writeQuery(options), body: json({ ...object, ...typeOf(kind) }) }, options);
   }
 
-  /** What is created under an object that exists, and answered: a TokenRequest. */
+  /** Creates a subresource of an existing object, which the server answers with: a TokenRequest. */
   async createSubresource<S extends KubeObject>(kind: Resource, parent: Ref & { readonly subresource: string }, object: Draft<S>): Promise<Result<S>> {
     return expectObject(await this.#send({ info: resourceRequestInfo('create', kind, parent), query: queryOf({}), body: json(object) }));
   }
 
-  /** The same, where the answer is no more than that it was done: a Binding, an Eviction. */
+  /** The same, where the answer is a Status: a Binding, an Eviction. */
   async postSubresource<S extends KubeObject>(kind: Resource, parent: Ref & { readonly subresource: string }, object: Draft<S>): Promise<Result<undefined>> {
     const answer = await this.#send({ info: resourceRequestInfo('create', kind, parent), query: queryOf({}), body: json(object) });
     return failureOf(answer) ?? { ok: true, value: undefined };
   }
 
-  /** A question that is asked by creating it, and not kept: a SubjectAccessReview. */
+  /** Creates an object that the server answers and does not store: a SubjectAccessReview. */
   async createReview<Q extends KubeObject>(kind: Resource, question: Draft<Q>): Promise<Result<Q>> {
     const body = json({ ...question, ...typeOf(kind) });
     return expectObject(await this.#transport.send({ info: resourceRequestInfo('create', kind, {}), query: queryOf({}), body }));
   }
 
-  /** With metadata.resourceVersion: only if nobody else wrote meanwhile. */
+  /** With metadata.resourceVersion: only if there was no other write meanwhile. */
   update<T extends KubeObject>(kind: Kind<T>, object: T, options: UpdateOptions = {}): Promise<Result<Stored<T>>> {
     const info = resourceRequestInfo('update', kind, { ...refOf(object), subresource: options.subresource });
     return this.#write(kind, { info, query: writeQuery(options), body: json({ ...object, ...typeOf(kind) }) }, options);
@@ -246,7 +246,7 @@ const typeOf = (kind: Resource) => ({ apiVersion: apiVersionOf(kind), kind: kind
 
 export const refOf = (object: KubeObject): Ref => ({ namespace: object.metadata.namespace, name: object.metadata.name ?? '' });
 
-/** Names come from owner references, which nobody checks: '../x' must not become another path. No object has such a name. */
+/** Names come from owner references, which are not validated: '../x' must not become another path. No object has such a name. */
 const isPathSegment = (name: string) => name !== '' && name !== '.' && name !== '..' && !/[/%]/.test(name);
 
 function queryOf(parameters: Readonly<Record<string, string | number | undefined>>): URLSearchParams {
@@ -302,7 +302,7 @@ function expectDeletion<T extends KubeObject>(answer: Answer): Result<Deletion<T
 
 function observe(observer: WriteObserver | undefined, kind: Resource, object: KubeObject): void {
   const { uid, deletionTimestamp } = object.metadata;
-  // The update that took the last finalizer away has removed the object, although it was answered with it.
+  // The update that removed the last finalizer also removed the object, although the server answered with the object.
   if (deletionTimestamp === undefined || outlivesDeletion(object)) observer?.written(kind, object as Stored);
   else if (uid !== undefined) observer?.removed(kind, { ...refOf(object), uid });
 }
@@ -318,7 +318,7 @@ function observeDeletion(answer: Answer, o: { kind: Resource; ref: Ref; observer
   }
 }
 
-/** Whether an object that was asked to go still exists: something has to happen first. Else the server removed it in the same step. */
+/** Whether an object with a deletionTimestamp still exists, because of finalizers or a grace period. Else the server removed it in the same step. */
 function outlivesDeletion(object: KubeObject & { spec?: { finalizers?: readonly string[] } }): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = object.metadata;
   if (deletionTimestamp === undefined) return false;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { parse } from 'yaml';
 import type { HttpAccess } from './http-transport.ts';
 
-/** What a kubeconfig says that cannot be used, in words for whoever wrote it. */
+/** A kubeconfig that cannot be used; the message is for its author. */
 export class KubeconfigError extends Error {
   override readonly name = 'KubeconfigError';
 }

@@ -92,8 +92,8 @@ test('no answer, half an answer, nonsense and silence are all: unreachable', asy
   const nonsense = await connect((_, response) => response.writeHead(200).end('<html>'));
   const silence = await connect(() => undefined, 50);
   for (const transport of [cut, half, nonsense, silence]) expect(await transport.send(get('/x'))).toMatchObject({ type: 'unreachable' });
-  const nobody = new HttpTransport({ access: { url: 'http://127.0.0.1:1' }, world, userAgent: 'x' });
-  expect(await nobody.send(get('/x'))).toMatchObject({ type: 'unreachable' });
+  const unreachable = new HttpTransport({ access: { url: 'http://127.0.0.1:1' }, world, userAgent: 'x' });
+  expect(await unreachable.send(get('/x'))).toMatchObject({ type: 'unreachable' });
 });
 
 /** Everything a watch delivers until it ends. */

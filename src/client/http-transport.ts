@@ -6,7 +6,7 @@ import { ApiError, type Status } from '../api/status.ts';
 import type { World } from '../world/world.ts';
 import type { Answer, ListMeta, StreamEvent, StreamSink, Transport, TransportRequest } from './transport.ts';
 
-/** Where a server is and how to be believed by it. */
+/** The address of a server, and the client's credentials. */
 export interface HttpAccess {
   /** 'https://127.0.0.1:6443' */
   readonly url: string;
@@ -15,9 +15,9 @@ export interface HttpAccess {
   readonly cert?: string;
   readonly key?: string;
   readonly token?: string;
-  /** Whose name the server's certificate must carry, if not the URL's. */
+  /** The name in the server's certificate, if not the URL's. */
   readonly serverName?: string;
-  /** Believe any certificate. */
+  /** Accept any certificate. */
   readonly insecure?: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface HttpTransportOptions {
   readonly timeoutMs?: number;
 }
 
-/** Reaches any Kubernetes API server over HTTP/1.1, with connections that are kept. */
+/** Reaches any Kubernetes API server over HTTP/1.1, with keep-alive connections. */
 export class HttpTransport implements Transport {
   readonly #options: HttpTransportOptions;
   readonly #base: URL;
@@ -110,7 +110,7 @@ export class HttpTransport implements Transport {
     };
   }
 
-  /** Closes the connections that are kept; what is under way ends as lost. */
+  /** Closes the connections; requests under way end without an answer. */
   close(): void {
     this.#agent.destroy();
   }
@@ -157,7 +157,7 @@ const longestAnswer = 512 * 1024 * 1024;
 /** Kubernetes stores no object that is larger than this. */
 const longestLine = 8 * 1024 * 1024;
 
-/** Names are nearly free text; a path has its own idea of what '?' and '#' mean. */
+/** Names may have '?' and '#', which mean something else in a URL. */
 async function readAll(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -178,7 +178,7 @@ function toAnswer(response: IncomingMessage, text: string): Answer {
   return { type: 'object', object: body };
 }
 
-/** Kubernetes leaves the type out of a list's items: the list's own says it. */
+/** Kubernetes leaves the type out of a list's items: it follows from the list's. */
 function withType(items: readonly KubeObject[], list: KubeObject): readonly KubeObject[] {
   const type = { kind: list.kind.slice(0, -'List'.length), apiVersion: list.apiVersion };
   return items.map((item) => (item.kind === undefined ? Object.freeze({ ...type, ...item }) : item));
@@ -209,7 +209,7 @@ function parseEvent(line: string): StreamEvent | ApiError {
   return new ApiError(status.code ?? 500, status.reason ?? '', status.message ?? '', status.details);
 }
 
-/** Cuts a stream into lines and parses each once it is whole. Undefined: what came is no such stream. */
+/** Cuts a stream into lines and parses each once it is whole. Undefined: the stream is malformed. */
 class LineReader<T> {
   readonly #parse: (line: string) => T;
   #begun: Buffer[] = [];
@@ -241,7 +241,7 @@ class LineReader<T> {
   }
 }
 
-/** What comes from outside is as immutable as what is shared by reference. */
+/** Objects from the wire are as immutable as those that are shared by reference. */
 function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   for (const child of Object.values(value)) deepFreeze(child);

@@ -21,8 +21,8 @@ export function mergeKubeconfig(existing: string, config: Kubeconfig): string {
   if (document.contents === null) document.contents = document.createNode({}) as unknown as typeof document.contents;
   const root: unknown = document.contents;
   if (!isMap(root)) throw new KubeconfigError('the kubeconfig does not hold a mapping');
-  const said: unknown = root.get('kind');
-  if (said !== undefined && said !== null && said !== 'Config') throw new KubeconfigError(`the file is no kubeconfig: its kind is ${JSON.stringify(said)}`);
+  const kind: unknown = root.get('kind');
+  if (kind !== undefined && kind !== null && kind !== 'Config') throw new KubeconfigError(`the file is no kubeconfig: its kind is ${JSON.stringify(kind)}`);
   root.set('apiVersion', 'v1');
   root.set('kind', 'Config');
   for (const key of ['clusters', 'contexts', 'users'] as const) replaceEntries(document, root, { key, entries: config[key] });

@@ -17,7 +17,7 @@ class ByHand implements Transport {
   }
 
   watch(): never {
-    throw new Error('nobody watches');
+    throw new Error('no watch is expected');
   }
 
   answer(names: readonly string[], next?: string): void {
@@ -54,7 +54,7 @@ test('a page that fails is the end of it', async () => {
 });
 
 describe('shared lists', () => {
-  test('those who ask while one is under way share the next', async () => {
+  test('callers during a list share the next one', async () => {
     const server = new ByHand();
     const lists = new LiveLists(createClient({ transport: server }), configMapKind);
     const first = lists.in('default');
@@ -70,7 +70,7 @@ describe('shared lists', () => {
     for (const each of [second, third]) expect(await each).toMatchObject({ value: [{ metadata: { name: 'new' } }] });
   });
 
-  test('one that failed keeps nobody from the next', async () => {
+  test('a list that failed does not affect the next', async () => {
     const server = new ByHand();
     const lists = new LiveLists(createClient({ transport: server }), configMapKind);
     const first = lists.in('');

@@ -1,4 +1,4 @@
-/** Lists from the server itself, for questions that a cache cannot answer because it may be behind. */
+/** Lists from the server itself, for decisions that must not rely on a cache, which may be behind. */
 import type { Kind } from '../api/kind.ts';
 import type { KubeObject } from '../api/object.ts';
 import type { Stored } from '../api/stored.ts';
@@ -19,8 +19,8 @@ export async function listAll<T extends KubeObject>(client: Client, kind: Kind<T
 }
 
 /**
- * Lists that are shared by all who ask at about the same time: a thousand claims that go together cost a few lists, not a
- * thousand. Whoever asks gets a list that began after the question, never an older one.
+ * Lists that are shared by callers of about the same time: a thousand claims that are deleted together cost a few lists, not a
+ * thousand. A caller gets a list that began after its call, never an older one.
  */
 export class LiveLists<T extends KubeObject> {
   readonly #client: Client;

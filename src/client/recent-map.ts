@@ -1,8 +1,11 @@
-/** A map that forgets what was not used for longest once it is full. */
+/**
+ * A least-recently-used map of limited size. Written here, and not lru-cache: that one allocates its
+ * arrays for the whole limit at once, megabytes for each controller, where most remember a few entries.
+ */
 export class RecentMap<K, V> {
   readonly #limit: number;
   readonly #entries = new Map<K, V>();
-  /** Behind everything that was forgotten. Kept: an iterator that starts anew steps over every entry removed since the map last shrank. */
+  /** Kept: an iterator that starts anew steps over every entry removed since the map last shrank. */
   #oldest = this.#entries.keys();
 
   constructor(limit: number) {

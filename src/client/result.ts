@@ -1,6 +1,6 @@
 import { ApiError } from '../api/status.ts';
 
-/** What came of a request: failures that a controller has to expect are values, told apart by `reason`. */
+/** The result of a request: failures that a controller has to expect are values, with a `reason`. */
 export type Result<T> = { readonly ok: true; readonly value: T } | Failure;
 
 export type Failure =
@@ -9,10 +9,10 @@ export type Failure =
   | { readonly ok: false; readonly reason: 'unreachable'; readonly error: Error };
 
 /**
- * - `conflict`: somebody else wrote the object meanwhile, or a precondition does not hold: read, decide again
+ * - `conflict`: another client wrote the object meanwhile, or a precondition does not hold: read, decide again
  * - `deposed`: the write was fenced off: another leader took over
  * - `expired`: a resourceVersion or a page that the server no longer keeps
- * - `overloaded`: come back after `error.details.retryAfterSeconds`
+ * - `overloaded`: try again after `error.details.retryAfterSeconds`
  * - `terminating`: the namespace is being deleted; nothing can be created in it
  * - `failed`: every other refusal
  */

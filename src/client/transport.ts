@@ -4,12 +4,12 @@ import type { ApiError, Status } from '../api/status.ts';
 
 /**
  * How a client reaches an API server: over HTTPS (`http-transport.ts`), or by reference in the server's own process
- * (`main/in-process-transport.ts`). The simulator puts its faults between a client and either of them.
+ * (`cluster/access/in-process-transport.ts`). The simulator puts its faults between a client and either of them.
  *
  * Guarantees
- * - Neither call throws or rejects: whatever goes wrong is an answer.
+ * - Neither call throws or rejects: every failure is an answer.
  * - Objects that come out are deeply frozen; the caller may keep them for ever.
- * - A body that goes in is not changed, and must not be changed by the caller afterwards.
+ * - The transport does not change a body, and the caller must not change it afterwards.
  */
 export interface Transport {
   send(request: TransportRequest): Promise<Answer>;

@@ -1,12 +1,12 @@
 import type { Cancel, World } from '../world/world.ts';
 
 /**
- * A queue of keys that have to be looked at: each at most once in the queue, and by one worker at a time.
+ * A queue of keys to be worked on: each at most once in the queue, and by one worker at a time, as client-go's workqueue.
  *
  * Where a key is, and what always holds:
- * - `queued`:     to be looked at, in order of arrival. A key is in it at most once, and never while in `processing`.
- * - `processing`: being looked at. Between `take` and `done`.
- * - `dirty`:      added again while in `processing`: a subset of it. What is being done may have missed the news, so
+ * - `queued`:     to be worked on, in order of arrival. A key is in it at most once, and never while in `processing`.
+ * - `processing`: being worked on, between `take` and `done`.
+ * - `dirty`:      added again while in `processing`: a subset of it. The worker may have missed the change, so
  *                 `done` puts the key back into `queued`.
  * - `delayed`:    to be added at a certain time; independent of the above. Only the earliest time counts.
  * A key in none of them needs nothing. Its failures are remembered until `forget`.
@@ -56,7 +56,7 @@ export class WorkQueue<Key extends string> {
     this.#delayed.set(key, { at, cancel });
   }
 
-  /** It failed: once more, later each time. Returns in how many milliseconds. */
+  /** After a failure: adds the key again, later each time. Returns in how many milliseconds. */
   retry(key: Key): number {
     const failures = this.#failures.get(key) ?? 0;
     this.#failures.set(key, failures + 1);
@@ -69,18 +69,18 @@ export class WorkQueue<Key extends string> {
     return this.#failures.get(key) ?? 0;
   }
 
-  /** It succeeded: the next failure counts as the first. */
+  /** After a success: the next failure counts as the first. */
   forget(key: Key): void {
     if (this.#failures.size > 0) this.#failures.delete(key);
   }
 
-  /** The key that has waited longest; the taker must call `done` with it, whatever happens. */
+  /** The key that has waited longest; the worker must call `done` with it, whatever happens. */
   take(): Key | undefined {
     if (this.#stopped) return undefined;
     if (this.#queued.size === 0) return undefined;
     let next = this.#next.next();
     if (next.done === true) {
-      // An iterator that has come to an end stays there, whatever is added.
+      // An iterator that has come to an end stays there, even if keys are added.
       this.#next = this.#queued.values();
       next = this.#next.next();
     }
@@ -95,7 +95,7 @@ export class WorkQueue<Key extends string> {
     if (this.#dirty.size > 0 && this.#dirty.delete(key)) this.add(key);
   }
 
-  /** Nothing is taken from now on; what is being processed may still finish. */
+  /** No key is taken from now on; those in `processing` may still finish. */
   stop(): void {
     this.#stopped = true;
     for (const { cancel } of this.#delayed.values()) cancel();
@@ -105,7 +105,7 @@ export class WorkQueue<Key extends string> {
     this.#failures.clear();
   }
 
-  /** How many keys wait, now or for their time. */
+  /** How many keys wait, delayed ones included. */
   get size(): number {
     return this.#queued.size + this.#dirty.size + this.#delayed.size;
   }
@@ -114,7 +114,7 @@ export class WorkQueue<Key extends string> {
     return this.#processing.size;
   }
 
-  /** Nothing waits and nothing is under way; what is only delayed counts as nothing. */
+  /** No key waits or is being worked on; delayed ones do not count. */
   get idle(): boolean {
     return this.#queued.size === 0 && this.#processing.size === 0;
   }
@@ -125,5 +125,5 @@ export interface Backoff {
   readonly longestMs: number;
 }
 
-/** Quick at first, since most failures are conflicts; never longer than somebody who watches would wait. */
+/** Quick at first, since most failures are conflicts; never longer than a user who watches would wait. */
 export const defaultBackoff: Backoff = { firstMs: 5, longestMs: 60_000 };

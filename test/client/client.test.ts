@@ -5,7 +5,7 @@ import { configMap, startTestCluster } from './test-cluster.ts';
 
 const inDefault = (name: string) => ({ namespace: 'default', name });
 
-test('objects come by reference, frozen, and the same for everybody', () =>
+test('objects come by reference, frozen, and the same for every client', () =>
   simulate(1, async (world) => {
     const { client } = await startTestCluster(world);
     await client.create(configMaps, configMap('a', '1'));
@@ -15,7 +15,7 @@ test('objects come by reference, frozen, and the same for everybody', () =>
     expect(Object.isFrozen(one.value.data)).toBe(true);
   }));
 
-test('expected failures are values, told apart', () =>
+test('expected failures are values with a reason', () =>
   simulate(1, async (world) => {
     const { client } = await startTestCluster(world);
     const made = await client.create(configMaps, configMap('a', '1'));

@@ -1,4 +1,4 @@
-/** Garbage, quotas and namespaces of kinds that somebody defined while the controllers were running. */
+/** Garbage collection, quotas and namespaces of CustomResourceDefinitions that come while the controllers are running. */
 import { beforeAll, expect, test } from 'vitest';
 import { loadCel } from '../../src/api/cel/environment.ts';
 import { customKinds } from '../../src/api/apiextensions/custom-kind.ts';
@@ -149,9 +149,9 @@ test(
 );
 
 test(
-  'an owner of a kind that nobody has defined is not missed; once it is defined and the owner is not there, it is',
+  'an owner of an undefined kind is not absent; once the kind is defined and the owner does not exist, it is',
   tell(async (story) => {
-    await story.map('leaf', { ownerReferences: [{ apiVersion: 'example.com/v1', kind: 'Widget', name: 'nobody', uid: 'no-such-uid' }] });
+    await story.map('leaf', { ownerReferences: [{ apiVersion: 'example.com/v1', kind: 'Widget', name: 'absent', uid: 'no-such-uid' }] });
     await story.world.sleep(60_000);
     expect((await story.client.get(configMapKind, named('leaf'))).ok).toBe(true);
     const kind = await story.define();

@@ -71,7 +71,7 @@ test('the same event again is counted, not repeated; another one has a name of i
     expect(events.find(({ count }) => count === 6)).toMatchObject({ firstTimestamp: '2026-01-01T00:00:00Z', lastTimestamp: '2026-01-01T00:00:01Z' });
   }));
 
-test('one recorder speaks for several hosts, whose events are counted apart, and keeps as many waiting as it was told', () =>
+test('one recorder records for several hosts, whose events are counted apart, up to its limit of waiting events', () =>
   simulate(1, async (world) => {
     const cluster = await startTestCluster(world);
     const about = await object(cluster, 'data');
@@ -108,7 +108,7 @@ test('an event that expired meanwhile begins anew, with its count', () =>
     expect(await recorded(cluster)).toMatchObject([{ count: 2 }]);
   }));
 
-test('what does not get through is tried again; what got through unheard is not written twice', () =>
+test('an event without an answer is tried again; one that was written but not answered is not written twice', () =>
   simulate(1, async (world) => {
     const cluster = await startTestCluster(world);
     const about = await object(cluster, 'data');
@@ -128,11 +128,11 @@ test('what does not get through is tried again; what got through unheard is not 
     expect(await recorded(cluster)).toHaveLength(1);
   }));
 
-test('it never fails or waits, forgets what is too much, and says so', () =>
+test('it never fails or waits, drops events beyond its limit, and logs that', () =>
   simulate(1, async (world) => {
     let sent = 0;
     const dead: Transport = {
-      send: () => (sent++, Promise.resolve({ type: 'unreachable', error: new Error('nobody is there') })),
+      send: () => (sent++, Promise.resolve({ type: 'unreachable', error: new Error('no server') })),
       watch: () => ({ close: () => undefined }),
     };
     const recorder = newRecorder(world, dead);

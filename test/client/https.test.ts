@@ -58,7 +58,7 @@ const gone = async (name: string) => {
   return !found.ok && found.reason === 'notFound';
 };
 
-test('the same controllers work over HTTPS: a namespace gets what it needs, and goes whole', async () => {
+test('the same controllers work over HTTPS: a namespace gets its service account, and is deleted with its content', async () => {
   const made = await client.create(namespaceKind, { metadata: { name: 'team' } });
   expect(made).toMatchObject({ ok: true, value: { kind: 'Namespace', metadata: { name: 'team' } } });
   await until(async () => (await client.get(configMapKind, { namespace: 'team', name: 'kube-root-ca.crt' })).ok);
@@ -116,13 +116,13 @@ test('a fence is checked over HTTPS as well', async () => {
   await Promise.all([first.election.stop(), second.election.stop()]);
 });
 
-test('somebody without a certificate is told so', async () => {
-  const nobody = new HttpTransport({ access: { url: wire.server.url, ca: wire.certificates.authority.certificate }, world, userAgent: 'moor/test' });
-  expect(await createClient({ transport: nobody }).get(configMapKind, { namespace: 'default', name: 'x' })).toMatchObject({
+test('a client without a certificate is refused', async () => {
+  const anonymous = new HttpTransport({ access: { url: wire.server.url, ca: wire.certificates.authority.certificate }, world, userAgent: 'moor/test' });
+  expect(await createClient({ transport: anonymous }).get(configMapKind, { namespace: 'default', name: 'x' })).toMatchObject({
     ok: false,
     reason: expect.stringMatching(/unauthorized|forbidden/) as string,
   });
-  nobody.close();
+  anonymous.close();
   const stranger = new HttpTransport({ access: { url: wire.server.url }, world, userAgent: 'moor/test' });
   expect(await createClient({ transport: stranger }).get(configMapKind, { namespace: 'default', name: 'x' })).toMatchObject({
     ok: false,

@@ -84,7 +84,7 @@ test('a leader that dies is followed by another, not before its lease has run ou
   }
 });
 
-test('a leader that stops gives the lease back: nobody has to wait for it to run out', () =>
+test('a leader that stops releases the lease: no process has to wait for it to expire', () =>
   simulate(1, async (world) => {
     const { client, transport } = await startTestCluster(world);
     const a = candidate('a', world, transport);
@@ -98,7 +98,7 @@ test('a leader that stops gives the lease back: nobody has to wait for it to run
     expect(b.election.leading).toBe(true);
   }));
 
-test('whoever knows that the holder is gone takes over at once, and the old one cannot write', () =>
+test('a process that knows that the holder is gone takes over at once, and the old one cannot write', () =>
   simulate(1, async (world) => {
     const { transport } = await startTestCluster(world);
     const a = candidate('a', world, transport);
@@ -108,7 +108,7 @@ test('whoever knows that the holder is gone takes over at once, and the old one 
     await world.sleep(1);
     expect(b.election.leading).toBe(true);
     const fenceOfB = b.fence();
-    if (fenceOfA === undefined || fenceOfB === undefined) throw new Error('nobody leads');
+    if (fenceOfA === undefined || fenceOfB === undefined) throw new Error('there is no leader');
     const old = createClient({ transport, fence: () => fenceOfA });
     expect(await old.create(configMapKind, { metadata: { namespace: 'default', name: 'x' } })).toMatchObject({ ok: false, reason: 'deposed' });
     const fresh = createClient({ transport, fence: () => fenceOfB });
@@ -118,7 +118,7 @@ test('whoever knows that the holder is gone takes over at once, and the old one 
     expect(a.story).toEqual(['leading at 0', 'deposed at 2']);
   }));
 
-test('somebody who annotates the lease deposes nobody', () =>
+test('an annotation of the lease does not depose the leader', () =>
   simulate(1, async (world) => {
     const { client, transport } = await startTestCluster(world);
     const a = candidate('a', world, transport);
@@ -131,7 +131,7 @@ test('somebody who annotates the lease deposes nobody', () =>
     expect(a.story).toEqual(['leading at 0']);
   }));
 
-test('a lease that somebody deletes deposes its holder, which may well get it again', () =>
+test('deleting the lease deposes its holder, which may acquire it again', () =>
   simulate(1, async (world) => {
     const { client, transport } = await startTestCluster(world);
     const a = candidate('a', world, transport);
@@ -141,7 +141,7 @@ test('a lease that somebody deletes deposes its holder, which may well get it ag
     expect(a.story).toEqual(['leading at 0', 'deposed at 2', expect.stringContaining('leading at')]);
   }));
 
-test('a leader that reaches nobody stops leading after ten seconds, while others still wait', () =>
+test('a leader that cannot reach the server stops leading after ten seconds, while others still wait', () =>
   simulate(1, async (world) => {
     const { transport } = await startTestCluster(world);
     let away = false;
@@ -159,7 +159,7 @@ test('a leader that reaches nobody stops leading after ten seconds, while others
     expect(Number(b.story[0]?.replace('leading at ', ''))).toBeGreaterThan(30);
   }));
 
-/** The same world, but whoever lives in it notices time only a tenth as fast: it believes in its lease for far too long. */
+/** The same world with a clock that runs at a tenth of the speed: a process in it keeps its lease for far too long. */
 const slowed = (world: World): World => ({
   ...world,
   log: world.log,

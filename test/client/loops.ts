@@ -48,7 +48,7 @@ export const inClusterOf =
 export const inClusterWith = (start: (world: SimulatedWorld) => Promise<TestCluster>, make: (parts: Parts) => readonly AnyController[]) =>
   inClusterOf(start, (transport, world) => startLoops({ transport, world }, make));
 
-/** A controller among others: whoever runs it hands it only what is its own. */
+/** A controller in a list of several kinds. `startLoops` passes it only its own snapshots and actions. */
 export const anyController = <Key extends string, Snapshot, Action>(controller: Controller<Key, Snapshot, Action>): AnyController =>
   controller as unknown as AnyController;
 

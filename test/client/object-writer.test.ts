@@ -39,7 +39,7 @@ test('another list that saw the same version is told of the conflict', () =>
     expect(await read()).toMatchObject({ metadata: { labels: { value: 'a' } } });
   }));
 
-test('somebody else between two writes of a list is a conflict as well', () =>
+test('another writer between two writes of a list is a conflict as well', () =>
   simulate(1, async (world) => {
     const { node, read, writer } = await start(world);
     const spec = labelled(node, 'a');

@@ -261,7 +261,7 @@ scenario('a volume with a claim selector goes only to claims with such labels, n
   events: ['pvc/named Warning VolumeMismatch: Cannot bind to requested volume "vol": the volume\'s claim selector does not select this claim'],
 });
 
-scenario('a claim selector that cannot be read keeps the volume from everybody, and says so', {
+scenario('an invalid claim selector keeps the volume from every claim, with an event', {
   given: [
     storageClass('class'),
     pv('vol', '1Gi', { metadata: { name: 'vol', annotations: { [annotations.claimSelector]: 'team in (' } } }),

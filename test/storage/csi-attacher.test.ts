@@ -70,7 +70,7 @@ test(
 );
 
 test(
-  'a disk that was detached behind everybody’s back is attached again within a minute',
+  'a disk that was detached in the backend is attached again within a minute',
   story(async (cluster) => {
     await cluster.pod('web', 'n1', uses('data'));
     await cluster.wait();
@@ -98,7 +98,7 @@ test(
 );
 
 test(
-  'disks and nodes of somebody else are nobody’s business',
+  'disks and nodes of other clusters are left alone',
   story(async (cluster) => {
     cluster.disks.attached.add('id-of-n1 foreign').add('elsewhere disk');
     await cluster.wait(180_000);

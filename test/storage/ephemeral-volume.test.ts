@@ -63,7 +63,7 @@ async function claims({ client }: TestCluster): Promise<string[]> {
   const { items } = ok(await client.list(persistentVolumeClaimKind));
   return items.map((each) => `${each.metadata.name ?? ''} of ${ownerOf(each)}`).sort();
 }
-const ownerOf = ({ metadata }: PersistentVolumeClaim) => metadata.ownerReferences?.[0]?.name ?? 'nobody';
+const ownerOf = ({ metadata }: PersistentVolumeClaim) => metadata.ownerReferences?.[0]?.name ?? 'none';
 
 async function events({ client }: TestCluster): Promise<string[]> {
   const { items } = ok(await client.list(eventKind));
@@ -97,12 +97,12 @@ test(
 );
 
 test(
-  "somebody else's claim is left alone, the pod is told, and has its own as soon as that one is gone",
+  'a foreign claim is left alone, the pod gets an event, and its own claim as soon as that one is gone',
   inCluster(async (cluster, world) => {
     await createClaim(cluster, 'web-scratch');
     await createPod(cluster, 'web', 'scratch');
     await world.sleep(60_000);
-    expect(await claims(cluster)).toEqual(['web-scratch of nobody']);
+    expect(await claims(cluster)).toEqual(['web-scratch of none']);
     expect(await events(cluster)).toEqual([
       'ephemeral_volume FailedBinding: ephemeral volume scratch: PVC default/web-scratch was not created for pod default/web (pod is not owner) x1',
     ]);
@@ -141,7 +141,7 @@ test(
 );
 
 test(
-  'nor does one in a namespace that goes, and nobody is told',
+  'nor does one in a namespace that is being deleted, without an event',
   inCluster(async (cluster, world) => {
     const { client } = cluster;
     ok(await client.create(namespaceKind, { metadata: { name: 'team' } }));

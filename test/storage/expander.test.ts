@@ -18,13 +18,13 @@ import { type SimulatedWorld, simulate } from '../../src/sim/world/world.ts';
 import type { World } from '../../src/world/world.ts';
 import { startTestCluster, type TestCluster } from '../client/test-cluster.ts';
 
-const nobody: ExpandingDrivers = { facts: () => undefined, expand: () => Promise.reject(new Error('nobody asks')) };
+const noDrivers: ExpandingDrivers = { facts: () => undefined, expand: () => Promise.reject(new Error('there are no drivers')) };
 
 interface Running extends Partial<LoopOptions> {
   readonly drivers?: ExpandingDrivers;
 }
 
-function runExpander(transport: Transport, world: World, { drivers = nobody, ...more }: Running = {}): void {
+function runExpander(transport: Transport, world: World, { drivers = noDrivers, ...more }: Running = {}): void {
   const informers: Informers = new Informers({ client: createClient({ transport }), world });
   const client = createClient({ transport, observer: informers.observer });
   const recorder = new EventRecorder({ world, client, eventKind, component: 'volume_expand' });
@@ -108,7 +108,7 @@ test(
 );
 
 test(
-  'growth within a larger volume is nobody’s business',
+  'a volume that is larger than its claim changes nothing',
   story(async (cluster, world) => {
     await bound(cluster, '5Gi');
     await ask(cluster, '3Gi');

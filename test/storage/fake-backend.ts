@@ -18,7 +18,7 @@ export class FakeBackend {
   /** Handles of what exists. */
   readonly assets = new Set<string>();
   readonly drivers = new Map<string, DriverCapabilities>([[hostPathDriver.name, hostPathDriver]]);
-  /** The next calls fail so; `unknown`: it happened all the same, but nobody is told. */
+  /** The next calls fail like this; `unknown`: the call had its effect, but reports a failure. */
   failures: ('final' | 'unknown')[] = [];
   /** Nodes on which nothing more can be made. */
   readonly fullNodes = new Set<string>();

@@ -14,7 +14,7 @@ scenario('1-3: a claim that says Bound, and never was, is Pending again', {
   shows: 'pvc/data Pending class=',
 });
 
-scenario('1-17: a volume that says Failed, and that nobody claims, is made available before it is given away', {
+scenario('1-17: a Failed volume without a claim becomes Available before it is bound', {
   given: [storageClass('class'), pv('failed', '1Gi'), pv('spare', '2Gi')],
   when: [setVolumePhase('failed', 'Failed'), create(pvc('data', '1Gi'))],
   shows: `
@@ -108,7 +108,7 @@ scenario('8-9: a volume that a person reserved is deleted, though a new claim of
   shows: 'pvc/data Pending',
 });
 
-scenario('8-12: of two volumes that somebody outside made for one claim, one is left to them to delete', {
+scenario('8-12: of two volumes that an external provisioner made for one claim, one is left to it to delete', {
   given: [
     storageClass('class', { provisioner: 'csi.example.com' }),
     pvc('data', '1Gi'),

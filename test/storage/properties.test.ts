@@ -1,4 +1,4 @@
-/** What holds for every small world, whatever people do, whoever is faster, and whenever the process dies. */
+/** Properties of every small cluster: for all changes by users, all interleavings, and all crashes. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/api/object.ts';
@@ -129,7 +129,7 @@ describe('every small world', () => {
     );
   });
 
-  it('keeps its invariants and comes to rest, whoever is faster and whenever the process dies', () => {
+  it('keeps its invariants and comes to rest, with every interleaving and every crash', () => {
     fc.assert(
       fc.property(mode, objects, meddling, fc.nat(), fc.array(fc.integer({ min: 1, max: 60 }), { maxLength: 4 }), (how, given, steps, seed, crashes) => {
         const world = new FakeCluster({ mode: how });

@@ -19,10 +19,10 @@ const kinds = { pod: podKind, claim: persistentVolumeClaimKind, volume: persiste
 
 test.each([
   { what: 'stays protected until the claim has taken it', asked: '1Gi', hears: true, left: [provisioners, own] },
-  { what: 'stays protected also if nobody has heard of the claim yet', asked: '1Gi', hears: false, left: [provisioners, own] },
+  { what: 'stays protected also if the cache does not have the claim yet', asked: '1Gi', hears: false, left: [provisioners, own] },
   { what: 'goes if the claim cannot take it', asked: '5Gi', hears: true, left: [provisioners] },
   { what: 'goes if the claim is gone', asked: undefined, hears: true, left: [provisioners] },
-])('a volume that was made for a claim and deleted before anybody bound the two $what', ({ asked, hears, left }) =>
+])('a volume that was provisioned for a claim and deleted before the two were bound $what', ({ asked, hears, left }) =>
   simulate(1, async (world) => {
     const cluster = await startStorageCluster(world, 'plain');
     const { through, letGo } = deafTo(/persistentvolumeclaims/);

@@ -42,7 +42,7 @@ scenario('a claim of a missing class is told so, and gets a volume once the clas
   events: ['pvc/data Warning ProvisioningFailed: storageclass.storage.k8s.io "class" not found'],
 });
 
-scenario('a class that nobody in the tree serves is refused, and the claim is not marked', {
+scenario('a class of an unknown in-tree provisioner is refused, and the claim is not annotated', {
   given: [
     storageClass('class'),
     storageClass('unknown', { provisioner: 'kubernetes.io/magic' }),
@@ -62,13 +62,13 @@ scenario('a class that nobody in the tree serves is refused, and the claim is no
   ],
 });
 
-scenario('a class of somebody outside is left to them', {
+scenario('a class of an external provisioner is left to it', {
   given: [external, pvc('data', '1Gi')],
   shows: 'pvc/data Pending',
   events: [`pvc/data Normal ExternalProvisioning: ${waiting}`],
 });
 
-scenario('a claim gets the volume that somebody outside made for it', {
+scenario('a claim gets the volume that an external provisioner made for it', {
   given: [
     external,
     pvc('data', '1Gi'),

@@ -52,7 +52,7 @@ scenario('a host path outside /tmp cannot be deleted', {
   events: ['pv/vol Warning VolumeFailedDelete: host_path deleter only supports /tmp/.+ but received provided /srv/data'],
 });
 
-scenario('what nobody can delete ends Failed', {
+scenario('a volume that no driver can delete ends Failed', {
   given: [storageClass('class'), nfs, pvc('data', '1Gi')],
   when: [deleteClaim('data')],
   shows: 'pv/vol 1Gi Failed default/data marked (error getting deleter volume plugin for volume "vol": no deletable volume plugin matched)',
@@ -65,7 +65,7 @@ scenario('a CSI volume that was made by hand stays Released', {
   events: ['!pv/vol'],
 });
 
-scenario('a volume of a plugin that nobody knows ends Failed', {
+scenario('a volume of an unknown plugin ends Failed', {
   given: [
     storageClass('class'),
     pv('vol', '1Gi', {
@@ -126,7 +126,7 @@ scenario('a volume that was made for a claim which has another is deleted', {
     pvc/data  Bound picked 1Gi done`,
 });
 
-scenario('a policy that nobody knows makes the volume Failed', {
+scenario('an unknown policy makes the volume Failed', {
   given: bound('Burn'),
   when: [deleteClaim('data')],
   shows: 'pv/vol 1Gi Failed default/data marked (Volume has unrecognized PersistentVolumeReclaimPolicy)',

@@ -50,7 +50,7 @@ class Player {
     if (step.rejected === true) return;
     for (const object of step.objects ?? []) if (!['Node', 'VolumeAttributesClass'].includes(object.kind)) this.#create(this.#expand(object));
     for (const ref of step.refs ?? (step.ref === undefined ? [] : [step.ref])) this.#change(step, ref);
-    // Without a scheduler somebody has to say what it would say of a scrubber.
+    // Without a scheduler the test records its events about a recycler pod.
     this.#complain(this.world.settle());
     this.world.settle();
   }

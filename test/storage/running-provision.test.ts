@@ -60,11 +60,11 @@ test('every attempt fails: it is tried for ever, each time with an event, and no
     expect(1000 - cluster.backend.failures.length).toBeGreaterThan(after);
   }));
 
-test('a class that nobody serves: an event, Pending, and a volume the moment that the class is served', () =>
+test('a class without a driver: an event, Pending, and a volume the moment that the driver appears', () =>
   simulate(1, async (world) => {
     const cluster = await startStorageCluster(world);
     runStorage(cluster, world);
-    await offer(cluster, 'kubernetes.io/nobody');
+    await offer(cluster, 'kubernetes.io/unknown');
     await ask(cluster);
     await world.sleep(60_000);
     expect(await summarize(cluster)).toEqual(['pvc/data Pending']);
@@ -100,7 +100,7 @@ test.each(['transaction', 'plain'] as const)('many claims at once, and a volume 
     for (const name of ['one', 'two']) await client.create(persistentVolumeKind, { metadata: { name }, spec: pv(name, '5Gi').spec });
     await world.sleep(1000);
     const names = Array.from({ length: 12 }, (_, i) => `data-${i}`);
-    // All of them see both volumes before anybody has got one. More volumes come and go to others while they look for theirs.
+    // All of them see both volumes before one of them is bound. More volumes come and go meanwhile.
     await Promise.all([
       ...names.map((name) => client.create(persistentVolumeClaimKind, { metadata: { name, namespace: 'default' }, spec: pvc(name, '1Gi').spec })),
       ...['three', 'four'].map((name) => client.create(persistentVolumeKind, { metadata: { name }, spec: pv(name, '5Gi').spec })),

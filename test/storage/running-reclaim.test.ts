@@ -60,7 +60,7 @@ test('claims get their volumes, and leave nothing behind but what is scrubbed', 
     expect(cluster.backend.deletions).toBe(2);
   }));
 
-test('an attempt that failed is counted where everybody sees it, and repeated in good time', () =>
+test('an attempt that failed is counted in the intent, and repeated in time', () =>
   simulate(1, async (world) => {
     const cluster = await startStorageCluster(world);
     runOtherComponents(cluster, world, { scrubFails: 0 });

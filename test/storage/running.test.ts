@@ -122,7 +122,7 @@ describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
       expect(await summarize(cluster)).toEqual(['pv/vol Bound old', 'pvc/huge Pending', 'pvc/old Bound vol', 'pvc/small Pending', 'pvc/young Pending']);
     }));
 
-  test('a claim whose volume is taken by somebody who asked for it by name gets the other one', async () => {
+  test('a claim whose volume is taken by a claim that names it gets the other one', async () => {
     for (const seed of seeds(40)) {
       await simulate(seed, async (world) => {
         const cluster = await startStorageCluster(world, mode);
@@ -134,7 +134,7 @@ describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
         await createClaim(cluster, 'choosy', '1Gi', { spec: { volumeName: 'wanted' } });
         await createClaim(cluster, 'easy', '1Gi');
         await createVolume(cluster, 'other', '1Gi');
-        // Whoever takes over finds all of it at once.
+        // The next process finds all of it at once.
         const network = new SimulatedNetwork(world, { ...perfectNetwork, delayMs: 50 });
         runStorage({ ...cluster, transport: network.transport(cluster.transport) }, new SimulatedProcess(world, 'second'));
         await world.sleep(5000);

@@ -139,5 +139,5 @@ export function checkInvariants(world: FakeCluster): void {
     ...world.server.list('VolumeIntent').flatMap((intent) => (isFor(intent, 'Create') ? world.backend.handleFor(intent.metadata.name ?? '') : [])),
     ...world.server.list('VolumeIntent').flatMap((intent) => (isFor(intent, 'Delete') ? world.backend.handleOf(intent.spec.source) : [])),
   ]);
-  for (const asset of world.backend.assets) expect(reachable.has(asset), `nobody knows of ${asset}`).toBe(true);
+  for (const asset of world.backend.assets) expect(reachable.has(asset), `asset ${asset} has leaked`).toBe(true);
 }

@@ -89,7 +89,7 @@ export const nodeIsFull =
     world.backend.fullNodes.add(node);
   };
 
-/** Somebody writes nonsense into a status, as an old controller might have left it. */
+/** An invalid status, as an old controller might have left it. */
 export const setClaimStatus =
   (name: string, status: PersistentVolumeClaim['status']): Step =>
   (world) => {

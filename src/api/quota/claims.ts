@@ -9,7 +9,7 @@ const count = countName({ group: '', plural: 'persistentvolumeclaims' });
 const plain: ReadonlySet<string> = new Set([count, 'persistentvolumeclaims', 'requests.storage']);
 const ofClass = '.storageclass.storage.k8s.io/';
 
-/** Claims count by number and by what they ask for, in all and for each class. */
+/** Claims count by number and by request, in total and per class. */
 export const claimEvaluator: Evaluator = {
   covers: (name) => plain.has(name) || name.endsWith(`${ofClass}persistentvolumeclaims`) || name.endsWith(`${ofClass}requests.storage`),
   usage: (object) => usageOf(object as PersistentVolumeClaim),
@@ -31,7 +31,7 @@ function usageOf(claim: PersistentVolumeClaim): Usage {
   return used;
 }
 
-/** What is being allocated counts, also after the request for it was lowered again. */
+/** Allocated resources count, also after the request was lowered again. */
 function storageOf({ spec, status }: PersistentVolumeClaim): Quantity | undefined {
   const asked = spec.resources.requests?.['storage'];
   if (asked === undefined) return undefined;
@@ -40,7 +40,7 @@ function storageOf({ spec, status }: PersistentVolumeClaim): Quantity | undefine
   return allocated !== undefined && compareQuantities(allocated, request) > 0 ? wholeBytes(parseQuantity(allocated)) : request;
 }
 
-/** A quota cannot say 107374182400m: a part of a byte counts as one. */
+/** Rounded up to whole bytes: a quota has no 107374182400m. */
 function wholeBytes(amount: Quantity): Quantity {
   if (amount.exponent >= 0) return amount;
   const rounded = quantityOf(quantityValue(amount), amount.format);

@@ -5,26 +5,26 @@ import { one, type Usage } from './usage.ts';
 
 /** How objects of one kind count against a quota. Pure. */
 export interface Evaluator {
-  /** Whether a name in a quota's `hard` is about these objects. */
+  /** Whether a resource name of a quota's `hard` is about these objects. */
   covers(name: string): boolean;
   /** What one object uses. `now`: milliseconds since 1970. */
   usage(object: KubeObject, now: number): Usage;
   /** The time after which an object uses less without a change of the object. Undefined: that never happens. */
   readonly endsAt?: (object: KubeObject) => number | undefined;
   matchesScope(requirement: ScopedResourceSelectorRequirement, object: KubeObject): boolean;
-  /** Whether a change of an object may have moved it into a scope, or out of one. */
+  /** Whether a change of an object may have changed the scopes that it matches. */
   scopeChanged(before: KubeObject, after: KubeObject): boolean;
-  /** What an object has to say for itself if these names are limited; undefined: nothing is missing. */
+  /** The error of an object that must set these resources because they are limited; undefined: none. */
   readonly missing?: (names: readonly string[], object: KubeObject) => string | undefined;
 }
 
 /** 'count/pods', 'count/deployments.apps' */
 export const countName = (kind: Pick<Kind, 'group' | 'plural'>): string => `count/${qualifiedResource(kind)}`;
 
-/** Names from before everything could be counted. */
+/** Resource names from before count/<resource>. */
 const plainCounts: ReadonlySet<string> = new Set(['configmaps', 'secrets', 'resourcequotas', 'replicationcontrollers']);
 
-/** Counts objects, and nothing else. Quotas with a scope are about other things. */
+/** Counts objects only. Quotas with a scope do not apply. */
 export function countEvaluator(kind: Pick<Kind, 'group' | 'plural'>): Evaluator {
   const names = [countName(kind), ...(kind.group === '' && plainCounts.has(kind.plural) ? [kind.plural] : [])];
   const usage: Usage = new Map(names.map((name) => [name, one]));

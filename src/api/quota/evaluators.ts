@@ -4,7 +4,7 @@ import { countEvaluator, countName, type Evaluator } from './evaluator.ts';
 import { podEvaluator } from './pods.ts';
 import { serviceEvaluator } from './services.ts';
 
-/** How the objects of a kind count; undefined: they do not. */
+/** The evaluator of a kind; undefined: its objects do not count. */
 export function evaluatorOf(kind: Kind): Evaluator | undefined {
   if (!isCounted(kind)) return undefined;
   if (kind.group !== '') return countEvaluator(kind);
@@ -20,12 +20,12 @@ export function evaluatorOf(kind: Kind): Evaluator | undefined {
   }
 }
 
-/** What can be made, deleted and followed in a namespace; but not events, which come and go by themselves. */
+/** Namespaced kinds that can be created, deleted and watched; but not events, which expire by themselves. */
 function isCounted(kind: Kind): boolean {
   return kind.namespaced && kind.storage.resource !== 'events' && (['create', 'delete', 'list', 'watch'] as const).every((verb) => kind.verbs.includes(verb));
 }
 
-/** Kinds of Kubernetes that a server may lack. Their objects are counted there, and cannot exist here: a quota on them says zero. */
+/** Kinds of Kubernetes that this server may lack: a quota on them has a usage of zero. */
 const absentKinds = [
   { group: '', plural: 'podtemplates' },
   { group: 'resource.k8s.io', plural: 'resourceclaims' },
@@ -33,5 +33,5 @@ const absentKinds = [
 ];
 const absentNames: ReadonlySet<string> = new Set(absentKinds.map(countName));
 
-/** Whether Kubernetes measures this name although no kind that is served here may be behind it. */
+/** Whether Kubernetes measures this name, although this server may not serve its kind. */
 export const isMeasuredAnyway = (name: string): boolean => absentNames.has(name) || name.endsWith('.deviceclass.resource.k8s.io/devices');

@@ -5,11 +5,11 @@ import { isMeasuredAnyway } from './evaluators.ts';
 import { scopesOf } from './scopes.ts';
 import { addUsage, nothingUsed, parseUsage, restrict, type Usage, zero } from './usage.ts';
 
-/** One kind's part in a quota: which of the names that are limited its objects use, and which of them count at all. */
+/** One kind's part in a quota: the limited resource names that its objects use, and the scopes that they must match. */
 export interface Meter {
   readonly evaluator: Evaluator;
   readonly names: ReadonlySet<string>;
-  /** An object counts if it matches all of them. */
+  /** An object counts if it matches all scopes. */
   readonly scopes: readonly ScopedResourceSelectorRequirement[];
 }
 
@@ -21,7 +21,7 @@ export function meterOf(quota: ResourceQuota, evaluator: Evaluator): Meter | und
 
 export const selects = ({ evaluator, scopes }: Meter, object: KubeObject): boolean => scopes.every((scope) => evaluator.matchesScope(scope, object));
 
-/** What one object uses of what the quota limits. */
+/** What one object uses of the limited resources. */
 export const readMeter = (meter: Meter, object: KubeObject, now: number): Usage =>
   selects(meter, object) ? restrict(meter.evaluator.usage(object, now), (name) => meter.names.has(name)) : nothingUsed;
 
@@ -34,10 +34,10 @@ export function readAll(meter: Meter, objects: Iterable<KubeObject>, now: number
 
 /** All that is used of what a quota limits. The usage of a resource that no evaluator measures stays as it is in the status. */
 export function usedOf({ spec, status }: ResourceQuota, measured: Usage): Usage {
-  const said = parseUsage(status.used);
+  const known = parseUsage(status.used);
   return new Map(
     Object.keys(spec.hard ?? {}).flatMap((name) => {
-      const amount = measured.get(name) ?? (isMeasuredAnyway(name) ? zero : said.get(name));
+      const amount = measured.get(name) ?? (isMeasuredAnyway(name) ? zero : known.get(name));
       return amount === undefined ? [] : [[name, amount]];
     }),
   );

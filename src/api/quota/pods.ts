@@ -12,13 +12,13 @@ const count = countName({ group: '', plural: 'pods' });
 const computeResources: readonly string[] = ['cpu', 'memory', 'ephemeral-storage'];
 const names: ReadonlySet<string> = new Set([count, 'pods', ...computeResources.flatMap((name) => [name, `requests.${name}`, `limits.${name}`])]);
 
-/** What every container must state if it is limited, since a quota could not be kept otherwise. */
+/** The resources that every container must set if they are limited. */
 const mustBeStated: ReadonlySet<string> = new Set(['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory']);
 
-/** Devices by their class, which Kubernetes' own domain names. */
+/** Devices by device class. */
 const deviceClassPrefix = 'deviceclass.resource.kubernetes.io/';
 
-/** Pods count while they run or may run: those that ended use nothing but their place in the store. */
+/** Pods count while they run or may run: pods that ended count only as objects. */
 export const podEvaluator: Evaluator = {
   covers: (name) => names.has(name) || isHugePages(name) || name.startsWith('requests.hugepages-') || isExtendedRequest(name),
   usage: (object, now) => usageOf(object as Pod, now),
@@ -44,7 +44,7 @@ function isOver(pod: Pod, now: number): boolean {
   return givenUp !== undefined && now > givenUp;
 }
 
-/** A pod that does not go although its time is up, since its node is lost, must not keep others from taking its place. */
+/** A pod whose grace period is over but whose node is lost must not keep others from taking its place. */
 function givenUpAt({ metadata: { deletionTimestamp, deletionGracePeriodSeconds } }: Pod): number | undefined {
   if (deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined) return undefined;
   return Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000;
@@ -76,7 +76,7 @@ const states = ({ resources }: Container, name: string): boolean =>
 
 const isBestEffort = (pod: Pod): boolean => (pod.status.qosClass ?? qosClassOf(pod)) === 'BestEffort';
 
-/** It has a deadline: to quotas, that is what terminating means. */
+/** It has an activeDeadlineSeconds: the Terminating scope. */
 const isTerminating = ({ spec }: Pod): boolean => (spec.activeDeadlineSeconds ?? -1) >= 0;
 
 function matchesPodScope(requirement: ScopedResourceSelectorRequirement, pod: Pod): boolean {

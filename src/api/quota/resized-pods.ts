@@ -5,8 +5,8 @@ import { amountsOf, raiseAmounts, toResourceList } from '../kinds/pod/resource-a
 type List = Readonly<Record<string, string>> | undefined;
 
 /**
- * A pod as it counts while it is being resized: each container has the most of what it asks for, was promised and has. Of a
- * resize that its node cannot grant, only what it has and was promised counts.
+ * A pod as it counts while it is being resized: each container counts with the largest of its request, its allocation and its actual
+ * resources. Of an infeasible resize only the latter two count.
  */
 export function withResizes(pod: Pod): Pod {
   const { status, spec } = pod;
@@ -27,7 +27,7 @@ export function withResizes(pod: Pod): Pod {
 
 const isInfeasible = ({ status }: Pod): boolean => status.conditions?.find(({ type }) => type === 'PodResizePending')?.reason === 'Infeasible';
 
-/** `asked`: what the container asks for counts as well. */
+/** `asked`: the container's request counts as well. */
 function resizedContainer(container: Container, status: ContainerStatus | undefined, asked: boolean): Container {
   if (status?.resources === undefined) return container;
   const { requests, limits } = container.resources;

@@ -2,10 +2,10 @@ import { addQuantities, compareQuantities, type Quantity, type QuantityFormat, s
 import { zero } from './usage.ts';
 
 /**
- * A sum whose summands come and go, as if it were added up anew each time.
+ * A sum whose summands come and go, as if it were computed anew each time.
  *
- *     add 1Gi, add 1G, subtract 1Gi  → 1G, not 1000000000: it is written as what is still in it is
- *     add 1Gi, add 1e9999, subtract 1e9999  → 1Gi: what dwarfs the rest must not swallow it
+ *     add 1Gi, add 1G, subtract 1Gi  → 1G, not 1000000000: it has the format of the summands that are left
+ *     add 1Gi, add 1e9999, subtract 1e9999  → 1Gi: a huge summand must not swallow the rest
  */
 export class RunningSum {
   #exact: Quantity = zero;
@@ -35,7 +35,7 @@ export class RunningSum {
     return unscaled === 0n ? zero : { unscaled, exponent, format: this.#format() };
   }
 
-  /** Nothing says how to write a mixture; Kubernetes takes whichever it met first. */
+  /** The format of a mixture is undefined; Kubernetes takes that of the first summand. */
   #format(): QuantityFormat {
     if (this.#formats.BinarySI > 0) return 'BinarySI';
     return this.#formats.DecimalSI > 0 ? 'DecimalSI' : 'DecimalExponent';

@@ -1,7 +1,7 @@
 import type { ResourceQuota, ScopedResourceSelectorRequirement } from '../generated/types.ts';
 import { labelSelectorOf, matchesLabels } from '../selectors/label-selector.ts';
 
-/** What an object must match to count against a quota at all. */
+/** The scopes that an object must match to count against a quota. */
 export function scopesOf({ spec }: ResourceQuota): ScopedResourceSelectorRequirement[] {
   const named = (spec.scopes ?? []).map((scopeName) => ({ scopeName, operator: 'Exists' }));
   return [...named, ...(spec.scopeSelector?.matchExpressions ?? [])];

@@ -6,7 +6,7 @@ import { one, type Usage } from './usage.ts';
 const count = countName({ group: '', plural: 'services' });
 const names: ReadonlySet<string> = new Set([count, 'services', 'services.nodeports', 'services.loadbalancers']);
 
-/** Services count by number, and those that need node ports or load balancers by these as well. */
+/** Services count by number, and by their node ports and load balancers. */
 export const serviceEvaluator: Evaluator = {
   covers: (name) => names.has(name),
   usage: (object) => usageOf(object as Service),
@@ -23,7 +23,7 @@ function usageOf({ spec }: Service): Usage {
   ]);
 }
 
-/** Ports are not allocated yet when a service is admitted: what it will need counts. */
+/** Ports are not allocated yet at admission: the ports that the service will need count. */
 function nodePorts({ type, ports = [], allocateLoadBalancerNodePorts }: Service['spec']): number {
   if (type === 'NodePort') return ports.length;
   if (type !== 'LoadBalancer') return 0;

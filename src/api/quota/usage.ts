@@ -1,4 +1,4 @@
-/** Amounts by resource name, and what can be done with them. Pure. */
+/** Amounts by resource name. Pure. */
 import {
   addQuantities,
   compareQuantities,
@@ -40,7 +40,7 @@ export function sameUsage(a: Usage, b: Usage): boolean {
   });
 }
 
-/** What `a` uses more than `b`; what it uses less is no reason to give anything back yet. */
+/** What `a` uses more than `b`; resources that it uses less of are left out. */
 export function growth(a: Usage, b: Usage): Usage {
   const more = new Map<string, Quantity>();
   for (const [name, amount] of a) {
@@ -60,7 +60,7 @@ export const negativeNames = (usage: Usage): string[] =>
     .map(([name]) => name)
     .sort();
 
-/** The names of which `usage` has more than `hard` allows. */
+/** The names of which `usage` has more than `hard`. */
 export function exceeded(usage: Usage, hard: Usage): string[] {
   return [...usage].flatMap(([name, amount]) => {
     const bound = hard.get(name);

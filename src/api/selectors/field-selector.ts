@@ -1,4 +1,4 @@
-/** Field selectors: `spec.nodeName=n1,status.phase!=Running`. Which fields a kind offers is the kind's business. */
+/** Field selectors: `spec.nodeName=n1,status.phase!=Running`. Each kind defines its own fields. */
 import { SelectorError } from './label-selector.ts';
 
 export interface FieldTerm {
@@ -26,7 +26,7 @@ export function matchesFields(selector: FieldSelector, read: (field: string) => 
   return selector.every((term) => (read(term.field) === term.value) === term.equal);
 }
 
-/** The one value that the selector allows for a field, if it does. */
+/** The one value that the selector requires of a field, if any. */
 export function requiredValue(selector: FieldSelector, field: string): string | undefined {
   return selector.find((term) => term.field === field && term.equal)?.value;
 }

@@ -1,6 +1,6 @@
 /**
  * Label selectors in both of their forms: the string of a query (`tier in (web,db),!legacy`) and the LabelSelector
- * object of a spec. Both become the same list of requirements, which an object's labels meet or not.
+ * object of a spec. Both become the same list of requirements.
  */
 import { causeMessage, type FieldError, invalid } from '../field-error.ts';
 import { labelKeyProblems, labelValueProblems } from '../validation/names.ts';
@@ -13,7 +13,7 @@ export interface Requirement {
   readonly values: readonly string[];
 }
 
-/** `nothing` matches no object at all: what a missing LabelSelector means to most of its readers. */
+/** `nothing` matches no object: most APIs take a missing LabelSelector for that. */
 export type LabelSelector = { readonly type: 'nothing' } | { readonly type: 'requirements'; readonly requirements: readonly Requirement[] };
 
 export type Labels = Readonly<Record<string, string>>;
@@ -69,7 +69,7 @@ function compareIntegers(left: string, operator: '>' | '<', right: string): bool
   return operator === '>' ? BigInt(left) > BigInt(right) : BigInt(left) < BigInt(right);
 }
 
-/** The string form, requirements in order of their keys and values sorted: equal selectors read the same. */
+/** The string form, requirements and values sorted: equal selectors have equal strings. */
 export function formatLabelSelector(selector: LabelSelector): string {
   return selector.type === 'nothing' ? '' : selector.requirements.map(formatRequirement).join(',');
 }

@@ -1,4 +1,4 @@
-/** A volume on a node, by the names that the backend has for both. */
+/** A volume on a node, by the backend's names for both: the arguments of CSI's ControllerPublishVolume. */
 export interface PublishTarget {
   readonly handle: string;
   readonly nodeId: string;

@@ -1,4 +1,4 @@
-/** Plugins that left Kubernetes' tree, and the CSI drivers that took over. */
+/** In-tree plugins that Kubernetes has removed, and the CSI drivers that they migrated to. */
 const csiDrivers: ReadonlyMap<string, string> = new Map([
   ['kubernetes.io/aws-ebs', 'ebs.csi.aws.com'],
   ['kubernetes.io/gce-pd', 'pd.csi.storage.gke.io'],
@@ -9,7 +9,7 @@ const csiDrivers: ReadonlyMap<string, string> = new Map([
   ['kubernetes.io/portworx-volume', 'pxd.portworx.com'],
 ]);
 
-/** Those whose classes could name a zone in their parameters, from before there was allowedTopologies. */
+/** Plugins whose classes could name a zone in their parameters, before there was allowedTopologies. */
 const zonal: ReadonlySet<string> = new Set(['kubernetes.io/aws-ebs', 'kubernetes.io/gce-pd', 'kubernetes.io/azure-disk']);
 
 export const knowsZoneParameters = (provisioner: string): boolean => zonal.has(provisioner);
@@ -17,7 +17,7 @@ export const knowsZoneParameters = (provisioner: string): boolean => zonal.has(p
 /** All of them, by name. */
 export const migratedPlugins: readonly string[] = [...csiDrivers.keys()].sort();
 
-/** The CSI driver that replaces a plugin of the tree. */
+/** The CSI driver of a migrated in-tree plugin. */
 export const csiDriverOf = (provisioner: string): string | undefined => csiDrivers.get(provisioner);
 
 /** Provisioners of this prefix are Kubernetes' own: no external provisioner answers for an unknown one. */

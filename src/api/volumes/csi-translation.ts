@@ -1,4 +1,4 @@
-/** Which CSI driver looks after a volume, and how that driver calls it. */
+/** The CSI driver and the volume handle of a volume, as in Kubernetes' csi-translation-lib. */
 import type { PersistentVolume, PersistentVolumeSpec, Volume } from '../generated/types.ts';
 import { csiDriverOf } from './csi-migration.ts';
 
@@ -8,8 +8,8 @@ export interface CsiSource {
 }
 
 /**
- * Volumes of plugins that left Kubernetes' tree are those of the drivers that took over. Undefined: no CSI driver has to do with it,
- * or it names nothing that its driver could know.
+ * Volumes of migrated in-tree plugins belong to the plugins' CSI drivers. Undefined: the volume has no CSI driver, or no handle that its
+ * driver could know.
  */
 export function csiSourceOf(volume: PersistentVolume): CsiSource | undefined {
   const { csi } = volume.spec;
@@ -20,9 +20,9 @@ export function csiSourceOf(volume: PersistentVolume): CsiSource | undefined {
   return driver === undefined || handle === undefined ? undefined : { driver, handle };
 }
 
-/** The plugin that has left Kubernetes' tree and to which the volume once belonged. */
+/** The migrated in-tree plugin of the volume. */
 export function migratedPluginOf({ spec }: PersistentVolume): string | undefined {
-  // Asked about every volume at every change: most belong to none of them.
+  // Called for every volume at every change: most belong to none of them.
   for (const [source, plugin] of plugins) if (spec[source] !== undefined) return plugin;
   return undefined;
 }
@@ -65,7 +65,7 @@ export function csiSourceOfInline({ awsElasticBlockStore, gcePersistentDisk, azu
   });
 }
 
-/** 'vol-1', or 'aws://zone/vol-1' as the old plugin wrote it. */
+/** 'vol-1', or 'aws://zone/vol-1' as the in-tree plugin wrote it. */
 const ebsVolumeId = (written: string): string | undefined => (written.startsWith('aws://') ? /^aws:\/\/[^/]*\/+(vol-[^/]*?)\/*$/.exec(written)?.[1] : written);
 
 /** Zones are in a label, several of them as 'us-central1-a__us-central1-b'. */

@@ -2,8 +2,8 @@ import type { CSIPersistentVolumeSource, PersistentVolume, PersistentVolumeSpec,
 import { csiSourceOf } from './csi-translation.ts';
 
 /**
- * The disks and shares that a pod names itself, without a claim, in the words of plugins that left Kubernetes' tree: each as the volume that
- * the driver which took over knows, named as Kubernetes names it. What a driver could not know is left out.
+ * A pod's inline volumes of migrated in-tree plugins, each as the PersistentVolume that Kubernetes' csi-translation-lib makes of it.
+ * Those without a handle that the driver could know are left out.
  */
 export function inlineDisksOf({ metadata, spec }: Pod): readonly PersistentVolume[] {
   return (spec.volumes ?? []).flatMap((volume) => translated(volume, metadata.namespace ?? '') ?? []);
@@ -34,12 +34,12 @@ interface Details {
   readonly fsType?: string | undefined;
   readonly readOnly?: boolean | undefined;
   readonly attributes?: Readonly<Record<string, string>>;
-  /** Its name behind that of the driver; the handle unless said. */
+  /** Its name behind that of the driver; the handle by default. */
   readonly name?: string;
   readonly fullName?: string;
-  /** One that is only read may be on many nodes. */
+  /** A read-only volume may be on many nodes. */
   readonly manyReaders?: boolean;
-  /** The driver is not told that it is only read. */
+  /** `readOnly` is not passed to the driver. */
   readonly isWritten?: boolean;
 }
 
@@ -62,7 +62,7 @@ function disk(
   });
 }
 
-/** Every node may have a share. */
+/** A share may be on every node. */
 function share(volumeName: string, { secretName, shareName, readOnly = false }: NonNullable<Volume['azureFile']>, namespace: string): PersistentVolume {
   const account = /azure-storage-account-(.+)-secret/.exec(secretName)?.[1] ?? secretName;
   const handle = ['', account, shareName, volumeName, namespace].join('#');

@@ -1,4 +1,4 @@
-/** How the storage controllers work with intents; what an intent is stands with its kind. */
+/** Edits of VolumeIntents. The kind itself is api/kinds/mooring/volume-intent.ts. */
 import { apiVersionOf } from '../kind.ts';
 import { type IntentSpec, type VolumeIntent, volumeIntentKind } from '../kinds/mooring/volume-intent.ts';
 
@@ -27,7 +27,7 @@ export function isFor<Operation extends IntentSpec['operation']>(
   return intent.spec.operation === operation;
 }
 
-/** As Kubernetes spaces the attempts of an operation: half a second, doubled each time, two minutes at most. */
+/** Kubernetes' backoff of volume operations: half a second, doubled each time, two minutes at most. */
 const firstDelayMs = 500;
 const longestDelayMs = 122_000;
 
@@ -35,7 +35,7 @@ export const delayBefore = (attempts: number): number => Math.min(firstDelayMs *
 
 export interface AttemptFailure {
   readonly message: string;
-  /** Certainly nothing was left behind; otherwise it may have happened all the same. */
+  /** The operation certainly had no effect; otherwise it may have had one. */
   readonly final: boolean;
   readonly inUse?: boolean;
 }

@@ -3,9 +3,9 @@ import { annotations } from './annotations.ts';
 import { knowsZoneParameters } from './csi-migration.ts';
 
 /**
- * The class that a claim asks for.
- * - `unset`: it does not say; it gets the default class as soon as there is one
- * - `none`:  it says "": only volumes without a class will do, for ever
+ * The class of a claim.
+ * - `unset`: the claim gets the default class as soon as there is one
+ * - `none`:  "": only volumes without a class match
  */
 export type ClaimClass = { readonly type: 'unset' } | { readonly type: 'none' } | { readonly type: 'named'; readonly name: string };
 
@@ -15,14 +15,14 @@ export function classOfClaim(claim: PersistentVolumeClaim): ClaimClass {
   return name === '' ? { type: 'none' } : { type: 'named', name };
 }
 
-/** '' for both ways of having no class: volumes know no difference. */
+/** '' for `unset` and `none`, between which volumes make no difference. */
 export const nameOfClass = (asked: ClaimClass): string => (asked.type === 'named' ? asked.name : '');
 
 export function classNameOfVolume(volume: PersistentVolume): string {
   return volume.metadata.annotations?.[annotations.betaStorageClass] ?? volume.spec.storageClassName ?? '';
 }
 
-/** Claims of the class wait until a pod needs them: the scheduler chooses their volumes, or where these are made. */
+/** WaitForFirstConsumer: the scheduler chooses the volumes of claims, or the node for which they are provisioned. */
 export const waitsForConsumer = (storageClass: StorageClass | undefined): boolean => storageClass?.volumeBindingMode === 'WaitForFirstConsumer';
 
 /**
@@ -40,7 +40,7 @@ export function isDefaultClass({ annotations: given }: ObjectMeta): boolean {
   return given?.[annotations.defaultClass] === 'true' || given?.[annotations.betaDefaultClass] === 'true';
 }
 
-/** Of several defaults the newest; of several as new, the first by name. */
+/** The newest of several defaults; of equally new ones the first by name. */
 export function defaultClassOf(classes: Iterable<StorageClass>): StorageClass | undefined {
   let chosen: StorageClass | undefined;
   for (const candidate of classes) {

@@ -3,15 +3,15 @@ import { type CustomResourceDefinition, isTrue } from '../../api/apiextensions/d
 import { apiVersionOf, type Kind } from '../../api/kind.ts';
 import { customResourceDefinitionKind } from '../../api/kinds/apiextensions/custom-resource-definition.ts';
 import type { Cancel } from '../../world/world.ts';
-import type { Change } from '../informers/cache.ts';
+import { type Change, changedObject } from '../informers/cache.ts';
 import type { Informers } from '../informers/informers.ts';
 import type { Source } from './loop.ts';
 
 /**
- * Kinds that somebody defined, as their definitions come, change and go. For controllers that are about every kind there is.
+ * The kinds of the cluster's CustomResourceDefinitions, as these come, change and go. For controllers that work on every kind.
  *
- * Guarantees: a kind is followed in one version at a time, the one that clients prefer; before it is given up, all that was known of its objects is
- * told to have gone.
+ * Guarantees: a kind is followed in one version at a time, the preferred one. Before it is given up, its cache reports all of its objects
+ * as deleted.
  */
 export class DefinedKinds {
   readonly #informers: Informers;
@@ -24,7 +24,7 @@ export class DefinedKinds {
     informers.cache(customResourceDefinitionKind).subscribe((change) => this.#changed(change));
   }
 
-  /** By what references call it. */
+  /** By apiVersion and kind, as in an owner reference. */
   find({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): Kind | undefined {
     for (const { kinds } of this.#known.values()) {
       const found = kinds.served.find((one) => one.kind === kind && apiVersionOf(one) === apiVersion);
@@ -38,7 +38,7 @@ export class DefinedKinds {
     return [...this.#known.values()].flatMap(({ followed }) => (followed === undefined ? [] : [followed]));
   }
 
-  /** One source for each of them, as long as it is there. */
+  /** One source for each of them, as long as its kind is served. */
   each<Key extends string>(make: (kind: Kind) => Source<Key>): Source<Key> {
     return {
       subscribe: (informers, add) => {
@@ -60,8 +60,9 @@ export class DefinedKinds {
     };
   }
 
-  #changed({ before, after }: Change<CustomResourceDefinition>): void {
-    const name = (after ?? before)?.metadata.name ?? '';
+  #changed(change: Change<CustomResourceDefinition>): void {
+    const { after } = change;
+    const { name } = changedObject(change).metadata;
     const old = this.#known.get(name)?.followed;
     const kinds = after !== undefined && isTrue(after, 'Established') ? customKinds(after) : undefined;
     const [preferred] = kinds?.served ?? [];

@@ -4,9 +4,8 @@ import { LeaderElection, type LeaderElectionOptions } from './leader-election.ts
 export interface LeaderElectedControllersOptions {
   readonly election: Omit<LeaderElectionOptions, 'onLeading' | 'onDeposed'>;
   /**
-   * Starts the controllers of one term, and what they need. Their clients write under its fence, and their loops say so when
-   * it no longer holds. What it returns is stopped
-   * when the term ends: the loops, and the informers and recorders that are theirs alone.
+   * Starts the controllers of one term. Their clients write under its fence, and their loops call `deposed` when the fence no longer
+   * holds. All that it returns is stopped when the term ends: the loops, and the informers and recorders of this term.
    */
   readonly start: (term: LeaderTerm) => readonly Stoppable[];
 }
@@ -23,7 +22,7 @@ export interface LeaderTerm {
 
 export interface RunningControllers {
   readonly leading: boolean;
-  /** Stops the controllers, lets the passes under way finish, then gives the lease back. */
+  /** Stops the controllers, lets the passes under way finish, then releases the lease. */
   stop(): Promise<void>;
 }
 
@@ -42,7 +41,7 @@ export function runLeaderElectedControllers(options: LeaderElectedControllersOpt
     onLeading: (fence) => {
       if (!stopping) running = options.start({ fence, deposed: () => election.deposed() });
     },
-    // Not waited for: what they still write is fenced off.
+    // Not waited for: their last writes are fenced off.
     onDeposed: () => void stopAll(),
   });
   election.start();
@@ -52,7 +51,7 @@ export function runLeaderElectedControllers(options: LeaderElectedControllersOpt
     },
     async stop() {
       stopping = true;
-      // The controllers first: once the lease is given back their last writes would be refused.
+      // The controllers first: once the lease is released, their last writes would be refused.
       await stopAll();
       await election.stop();
     },

@@ -9,21 +9,21 @@ export interface LeaderElectionOptions {
   readonly client: Client;
   readonly leaseKind: Kind<Lease>;
   readonly lease: { readonly namespace: string; readonly name: string };
-  /** Who this is, for people. Each term of office adds a part of its own. */
+  /** The holder identity of the lease; each term adds a part of its own. */
   readonly identity: string;
-  /** Take the lease even from a holder who may be alive: something else proves that he is not (the data directory's lock). */
+  /** Take the lease even from a holder whose lease has not expired: another proof says that it is dead (the lock of the data directory). */
   readonly takeOver?: boolean;
   readonly timing?: LeaderElectionTiming;
   /** This process leads; all writes of its controllers go under this fence. */
   readonly onLeading: (fence: Fence) => void;
-  /** It leads no longer. Called once for each `onLeading`. */
+  /** This process no longer leads. Called once for each `onLeading`. */
   readonly onDeposed: () => void;
 }
 
 export interface LeaderElectionTiming {
-  /** Others may take the lease once they have seen no renewal for this long. */
+  /** Another process may take the lease once it has seen no renewal for this long. */
   readonly leaseMs: number;
-  /** A leader that could not renew for this long stops leading: earlier than others may take over. */
+  /** A leader that could not renew for this long stops leading: before another process may take over. */
   readonly renewWithinMs: number;
   readonly retryMs: number;
 }
@@ -35,19 +35,19 @@ export const defaultTiming: LeaderElectionTiming = { leaseMs: 15_000, renewWithi
  *
  * Two processes never lead under one epoch. The epoch of a term is the resourceVersion of the write that acquired the
  * lease. That write changes the holder (each term has a holder identity of its own), so the server rewrites the epoch
- * with it, and refuses whatever arrives under an older one. The clock decides only how soon somebody takes over.
+ * with it, and refuses writes under an older one. The clock decides only how soon another process takes over.
  *
  *     standing by ──lease free or expired──► leading ──renewal lost, or not in time──► standing by
- *          └──────────────────── stop ──────────┴──► stopped (the lease is given back)
+ *          └──────────────────── stop ──────────┴──► stopped (the lease is released)
  */
 export class LeaderElection {
   readonly #options: LeaderElectionOptions;
   readonly #timing: LeaderElectionTiming;
   readonly #log: Log;
   #state: State = { type: 'standing-by' };
-  /** The lease as last seen, and when its present text was seen first: the only clock that counts is one's own. */
+  /** The lease as last observed, and when this resourceVersion of it was observed first, by this process' own clock. */
   #observed: { readonly lease: Lease; readonly at: number } | undefined;
-  /** Our last term, or what was to become one: an acquisition may have succeeded unheard. Nobody acts under it any more. */
+  /** The holder of this process' last term, or of an acquisition whose answer was lost. No controller acts under it any more. */
   #lastHolder: string | undefined;
   #cancelTick: Cancel | undefined;
   /** Requests under way; stop waits for them. */
@@ -67,7 +67,7 @@ export class LeaderElection {
     this.#scheduleTick(0);
   }
 
-  /** Stops leading at once, then gives the lease back, so that nobody has to wait for it to expire. */
+  /** Stops leading at once, then releases the lease, so that no other process has to wait for it to expire. */
   async stop(): Promise<void> {
     const { leading } = this;
     const holder = this.#state.type === 'leading' ? this.#state.holder : undefined;
@@ -78,7 +78,7 @@ export class LeaderElection {
     if (leading && holder !== undefined) await this.#release(holder);
   }
 
-  /** A write under the fence was refused: somebody else leads, whatever the clock says. */
+  /** A write under the fence was refused: another process leads, whatever the clock says. */
   deposed(): void {
     if (this.#state.type === 'leading') this.#depose('fenced off');
   }
@@ -86,9 +86,9 @@ export class LeaderElection {
   #scheduleTick(ms: number): void {
     this.#cancelTick?.();
     this.#cancelTick = this.#options.world.timers.after(ms, () => {
-      // What the callbacks throw must not end the election.
+      // An exception of a callback must not end the election.
       this.#busy = this.#tick().catch((error: unknown) => {
-        this.#log.error('a turn of the election failed', { error });
+        this.#log.error('leader election failed, will try again', { error });
         this.#scheduleTick(this.#timing.retryMs);
       });
     });
@@ -122,7 +122,7 @@ export class LeaderElection {
   async #begin(holder: string, lease: Lease, startedAt: number): Promise<void> {
     this.#observe(lease);
     const fence: Fence = { lease: `${this.#options.lease.namespace}/${this.#options.lease.name}`, epoch: Number(lease.metadata.resourceVersion) };
-    // Stopped while the answer was on its way: the lease is ours, but nobody wants it.
+    // Stopped while the answer was on its way: the lease is held, but no longer wanted.
     if (this.#state.type === 'stopped') return await this.#release(holder);
     this.#state = { type: 'leading', holder, lease, renewedAt: startedAt };
     this.#log.info('became leader', { identity: holder, epoch: fence.epoch });
@@ -135,7 +135,7 @@ export class LeaderElection {
     this.#watchDeadline(state);
     const spec = this.#spec(state.holder, state.lease.spec);
     let renewed: Result<Lease> = await client.update(leaseKind, { ...state.lease, spec });
-    // Somebody touched the lease without taking it (an annotation), or our own last renewal succeeded unheard.
+    // The lease was changed without a change of its holder (an annotation), or the answer to the last renewal was lost.
     if (!renewed.ok && renewed.reason === 'conflict') renewed = await this.#renewAnew(state);
     if (this.#state !== state) return;
     if (renewed.ok) {
@@ -153,12 +153,12 @@ export class LeaderElection {
     const { client, leaseKind, lease } = this.#options;
     const found = await client.get(leaseKind, lease);
     if (!found.ok) return found;
-    // Not ours any more: to update it from what we knew fails, and says so.
+    // Another process holds the lease: an update from the old version conflicts.
     const base = found.value.spec.holderIdentity === state.holder ? found.value : state.lease;
     return await client.update(leaseKind, { ...base, spec: this.#spec(state.holder, base.spec) });
   }
 
-  /** The answer to a renewal may never come: whatever happens, the term ends when it has to. */
+  /** The answer to a renewal may never come: the term ends in time all the same. */
   #watchDeadline(state: Leading): void {
     const { clock, timers } = this.#options.world;
     const left = state.renewedAt + this.#timing.renewWithinMs - clock.monotonic();

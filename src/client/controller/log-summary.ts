@@ -1,6 +1,5 @@
 /**
- * What a log line says of actions: which objects they are about, not all that is in them. It is worked out only if somebody reads
- * the line.
+ * Actions in a log line: the objects that they are about, without their contents. Computed only if the line is written.
  */
 export class LogSummary {
   readonly #value: unknown;
@@ -14,7 +13,7 @@ export class LogSummary {
   }
 }
 
-/** 'PersistentVolumeClaim default/data' wherever the object itself stands. */
+/** Objects become 'PersistentVolumeClaim default/data'. */
 function shortened(value: unknown): unknown {
   if (value === null || typeof value !== 'object') return value;
   if (Array.isArray(value)) return value.map(shortened);

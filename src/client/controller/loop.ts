@@ -65,14 +65,14 @@ export class Trigger<Key extends string> implements Source<Key> {
 }
 
 /**
- * - `done`: it is so now, whether or not it was before
- * - `conflict`: another writer was faster, or the snapshot was old: decide again, from what comes in
+ * - `done`: the state that the action wants is there, whether the action made it or not
+ * - `conflict`: another writer was faster, or the snapshot was old: decide again, from newer caches
  * - `deposed`: this process no longer leads: nothing that it decides counts
  * - `retry`: it failed for the reason given, and may succeed later
  */
 export type Outcome = 'done' | 'conflict' | 'deposed' | { readonly retry: string };
 
-/** What most actions make of what came of their one write. */
+/** The outcome of an action with one write. */
 export function outcomeOf(result: Result<unknown>): Outcome {
   if (result.ok) return 'done';
   switch (result.reason) {
@@ -90,7 +90,7 @@ export function outcomeOf(result: Result<unknown>): Outcome {
 export interface LoopOptions {
   readonly world: World;
   readonly informers: Informers;
-  /** Before each action, with its place in the list. 'crash': nothing more happens, ever, as if the process had died here. */
+  /** Called before each action. 'crash': the loop does nothing more, as if the process had died here. */
   readonly onAction?: (action: ActionPoint) => 'go' | 'crash';
   /** The loop wrote under a fence that no longer holds. */
   readonly onDeposed?: () => void;
@@ -107,7 +107,7 @@ export interface ActionPoint {
 export interface ControllerLoop {
   /** Takes no more keys; resolves once the passes under way are over. */
   stop(): Promise<void>;
-  /** Looks at a key although nothing changed. */
+  /** Decides about a key although nothing changed. */
   enqueue(key: string): void;
   readonly idle: boolean;
 }

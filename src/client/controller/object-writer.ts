@@ -1,12 +1,13 @@
 import type { Kind } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
-import type { Client } from '../client.ts';
+import type { Stored } from '../../api/stored.ts';
+import { type Client, refOf } from '../client.ts';
 import type { ObjectWrite } from '../decision.ts';
 import { type Outcome, outcomeOf } from './loop.ts';
 import type { Result } from '../result.ts';
 
 /**
- * Does the writes of decisions, each compared and swapped on the resourceVersion that its decision saw.
+ * Performs the writes of decisions, each compared and swapped on the resourceVersion that its decision read.
  *
  * A decision may write one object twice (its spec, then its status), and both writes carry the resourceVersion from before
  * the first. What the same list made of that version is no conflict; what another writer made of it is, and that includes
@@ -19,7 +20,7 @@ import type { Result } from '../result.ts';
 export class ObjectWriter {
   readonly #client: Client;
   readonly #kinds: ReadonlyMap<string, Kind>;
-  /** What was written, and the resourceVersion that it got. */
+  /** Written objects, and the resourceVersions that they got. */
   readonly #written = new WeakMap<KubeObject, string>();
 
   constructor(client: Client, kinds: readonly Kind[]) {
@@ -53,14 +54,14 @@ export class ObjectWriter {
     return resourceVersion === undefined ? object : { ...object, metadata: { ...object.metadata, resourceVersion } };
   }
 
-  #remember(object: KubeObject, result: Result<KubeObject>): Result<KubeObject> {
-    if (result.ok) this.#written.set(object, result.value.metadata.resourceVersion ?? '');
+  #remember(object: KubeObject, result: Result<Stored>): Result<Stored> {
+    if (result.ok) this.#written.set(object, result.value.metadata.resourceVersion);
     return result;
   }
 
-  async #delete(kind: Kind, { metadata }: KubeObject): Promise<Result<undefined>> {
-    const { namespace, name = '', uid } = metadata;
-    const result = await this.#client.delete(kind, { namespace, name }, uid === undefined ? {} : { preconditions: { uid } });
+  async #delete(kind: Kind, object: KubeObject): Promise<Result<undefined>> {
+    const { uid } = object.metadata;
+    const result = await this.#client.delete(kind, refOf(object), uid === undefined ? {} : { preconditions: { uid } });
     return result.ok || result.reason === 'notFound' ? { ok: true, value: undefined } : result;
   }
 }

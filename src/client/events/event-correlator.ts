@@ -1,12 +1,12 @@
 import type { Event } from '../../api/generated/types.ts';
 import { RecentMap } from '../recent-map.ts';
 
-/** An event as a controller reports it, before anybody counted it. */
+/** An event as a controller reports it, before it is counted. */
 export type FreshEvent = Omit<Event, 'apiVersion' | 'kind'>;
 
 export type Correlated =
   | { readonly type: 'create'; readonly event: FreshEvent }
-  /** It happened before: only the count, the time and the message of the event of that name change. */
+  /** A repetition: only the count, the time and the message of the event of that name change. */
   | { readonly type: 'patch'; readonly event: FreshEvent; readonly patch: { count: number; lastTimestamp: string | null; message: string | undefined } }
   | { readonly type: 'skip' };
 
@@ -65,9 +65,11 @@ export class EventCorrelator {
   }
 
   #count(event: FreshEvent, key: string): FreshEvent {
-    const seen = this.#counted.get(key);
+    const known = this.#counted.get(key);
     const counted: FreshEvent =
-      seen === undefined ? event : { ...event, metadata: { ...event.metadata, name: seen.name }, firstTimestamp: seen.firstTimestamp, count: seen.count + 1 };
+      known === undefined
+        ? event
+        : { ...event, metadata: { ...event.metadata, name: known.name }, firstTimestamp: known.firstTimestamp, count: known.count + 1 };
     this.#counted.set(key, countedOf(counted));
     return counted;
   }

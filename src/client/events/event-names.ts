@@ -2,7 +2,7 @@ import type { ObjectReference } from '../../api/generated/types.ts';
 import { dnsSubdomainProblems } from '../../api/validation/names.ts';
 import type { World } from '../../world/world.ts';
 
-/** Names for events: '<object>.<nanoseconds in hex>', growing, and apart from other recorders even where time stands still. */
+/** Names for events: '<object>.<nanoseconds in hex>', growing, and different from those of other recorders even where time stands still. */
 export class EventNames {
   readonly #world: Pick<World, 'clock' | 'random'>;
   #lastNanos = 0n;

@@ -12,10 +12,10 @@ export interface EventRecorderOptions {
   readonly world: World;
   readonly client: Client;
   readonly eventKind: Kind<Event>;
-  /** Who reports: 'persistentvolume-controller'. */
+  /** The event's source: 'persistentvolume-controller'. */
   readonly component: string;
   readonly host?: string;
-  /** How many events may wait; a thousand unless said. One recorder of many nodes needs room for all of them. */
+  /** How many events may wait; a thousand by default. A recorder of many nodes needs more. */
   readonly waitingLimit?: number;
 }
 
@@ -23,11 +23,11 @@ export interface EventRecorderOptions {
  * Writes events about objects, as client-go's recorder does.
  *
  * Guarantees
- * - `record` never waits, never throws, and costs its caller nothing but memory, of which there is a limit: beyond
- *   its limit of waiting events new ones are dropped, and the log says so.
+ * - `record` never waits, never throws, and costs its caller nothing but memory, which is limited: beyond the
+ *   limit of waiting events, new ones are dropped, and the log says so.
  * - Events about one object are written in order; those about different objects side by side.
- * Caveats: an event is a courtesy. One that the server refuses is dropped; one that did not get through is tried
- * twelve times, ten seconds apart.
+ * Caveats: events are best effort. One that the server refuses is dropped; one that gets no answer is tried twelve times, ten seconds
+ * apart.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
@@ -66,7 +66,7 @@ export class EventRecorder {
     this.#queue.add(key);
   }
 
-  /** Said when it begins and when it is over, not for each event: who drops a thousand must not write a thousand lines instead. */
+  /** Logged when it begins and when it is over, not for each event: a thousand dropped events must not become a thousand log lines. */
   #drop(about: string, { reason }: EventDraft): void {
     if (this.#dropped++ === 0) this.#log.warn('events are dropped: too many are waiting', { about, reason });
   }
@@ -76,7 +76,7 @@ export class EventRecorder {
     this.#dropped = 0;
   }
 
-  /** Takes no more events; resolves once those that wait were tried once more. */
+  /** Takes no more events; resolves once the waiting ones were tried once more. */
   stop(): Promise<void> {
     this.#stopped = true;
     if (this.#size === 0) return Promise.resolve();
@@ -112,13 +112,13 @@ export class EventRecorder {
     this.#waiting.delete(key);
   }
 
-  /** Whether this event needs no more attention. */
+  /** Whether the event is done with: written, or refused. */
   async #write(correlated: Correlated, tries: number): Promise<boolean> {
     if (correlated.type === 'skip') return true;
     let result = correlated.type === 'patch' ? await this.#patch(correlated) : await this.#create(correlated.event);
-    // The event that was to be counted up has expired meanwhile: it begins again, with its count.
+    // The event to be counted up has expired meanwhile: a new one begins with its count.
     if (correlated.type === 'patch' && !result.ok && result.reason === 'notFound') result = await this.#create(correlated.event);
-    // Another recorder was at the same nanosecond. On a second try it is our own first one, whose answer was lost.
+    // Another recorder used the same nanosecond. On a second try it is this recorder's first one, whose answer was lost.
     if (!result.ok && result.reason === 'alreadyExists' && tries === 0)
       result = await this.#create({ ...correlated.event, metadata: this.#renamed(correlated.event) });
     if (result.ok) {

@@ -12,16 +12,16 @@ export interface EventSeriesRecorderOptions {
   readonly world: World;
   readonly client: Client;
   readonly eventKind: Kind<EventsEvent>;
-  /** Who reports: 'default-scheduler'. */
+  /** reportingController: 'default-scheduler'. */
   readonly controller: string;
-  /** Which of those that report under that name: 'default-scheduler-host'. */
+  /** reportingInstance: 'default-scheduler-host'. */
   readonly instance: string;
 }
 
 export interface EventSeriesDraft extends EventDraft {
-  /** What was being done: 'Binding'. */
+  /** 'Binding' */
   readonly action: string;
-  /** Another object that it is about: the pod for which this one had to go. */
+  /** Another object that the event is about: the pod that preempted this one. */
   readonly related?: KubeObject;
 }
 
@@ -29,12 +29,12 @@ export interface EventSeriesDraft extends EventDraft {
  * Writes events in the newer form, as client-go's tools/events does: the same again (object at the same version, reason and action;
  * the message does not matter) makes a series of the first one.
  *
- *     said once         → an event
- *     said again        → the event has a series, of 2
- *     said once more    → counted, and written when six minutes have passed without another, or after half an hour
+ *     recorded once     → an event
+ *     recorded again    → the event has a series, of 2
+ *     once more         → counted, and written when six minutes have passed without another, or after half an hour
  *
- * `record` never waits and never throws. Events are a courtesy: one that the server refuses is dropped; one that did not get through is
- * tried twelve times.
+ * `record` never waits and never throws. Events are best effort: one that the server refuses is dropped; one that gets no answer
+ * is tried twelve times.
  */
 export class EventSeriesRecorder {
   readonly #options: EventSeriesRecorderOptions;
@@ -73,7 +73,7 @@ export class EventSeriesRecorder {
     this.#planSweep();
   }
 
-  /** Takes no more events; resolves once those that wait were tried once more. */
+  /** Takes no more events; resolves once the waiting ones were tried once more. */
   stop(): Promise<void> {
     this.#stopped = true;
     this.#cancelSweep?.();
@@ -85,7 +85,7 @@ export class EventSeriesRecorder {
     if (this.#dropped++ === 0) this.#log.warn('events are dropped: too many are waiting', { reason });
   }
 
-  /** Whatever was written is of use only if it is said again. */
+  /** A series that is written is kept only to count repetitions. */
   #forgetOldest(): boolean {
     for (const [key, { written }] of this.#series) {
       if (written === 0) continue;
@@ -130,7 +130,7 @@ export class EventSeriesRecorder {
     if (written === 0) return client.create(eventKind, { ...event, ...counted });
     const { namespace, name = '' } = event.metadata;
     const patched = await client.patch(eventKind, { namespace, name }, { type: 'strategic', body: counted });
-    // It has expired meanwhile, and begins again with its count.
+    // The event has expired meanwhile: a new one begins with its count.
     return patched.ok || patched.reason !== 'notFound' ? patched : client.create(eventKind, { ...event, ...counted });
   }
 
@@ -151,7 +151,7 @@ export class EventSeriesRecorder {
     };
   }
 
-  /** Only while anything is remembered. */
+  /** Only while there are series. */
   #planSweep(): void {
     if (this.#cancelSweep !== undefined || this.#stopped) return;
     this.#cancelSweep = this.#options.world.timers.after(finishMs, () => {

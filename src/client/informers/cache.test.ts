@@ -27,7 +27,7 @@ test('an object never goes back: revisions are compared as numbers, not as text'
   expect(shown(cache)).toEqual([`a@${Number.MAX_SAFE_INTEGER}`]);
 });
 
-test('a write of our own is there at once, and its echo changes nothing', () => {
+test('an own write is there at once, and its echo changes nothing', () => {
   const cache = newCache();
   const changes: Change<ConfigMap>[] = [];
   cache.finishList(new Set(), '10');
@@ -38,7 +38,7 @@ test('a write of our own is there at once, and its echo changes nothing', () => 
   expect(changes).toHaveLength(1);
 });
 
-test('late news does not bring back what we deleted', () => {
+test('a late event does not bring back an object that an own write deleted', () => {
   const cache = newCache();
   cache.observe(at('a', 7));
   cache.removed(gone('a'));
@@ -137,7 +137,7 @@ test('a subscriber is told of what is there already, then of each change, with w
   expect(told).toEqual(['- → 1', '1 → 2', '2 → -']);
 });
 
-test('a subscriber that fails keeps nobody else from being told', () => {
+test('a subscriber that fails does not keep the others from being called', () => {
   const world = new SimulatedWorld(0);
   const cache = new Cache<ConfigMap>({ log: world.log });
   let told = 0;

@@ -5,31 +5,31 @@ import type { DeletedObject, Ref } from '../client.ts';
 import { isNewer } from '../revision.ts';
 
 /**
- * The objects of one kind, as far as this process knows: written by one informer and by the client's own successful
- * writes, so that whoever writes and then reads sees what it wrote.
+ * The objects of one kind, as far as this process knows. One informer and the client's own successful writes fill it, so that a
+ * controller reads its own writes.
  *
  * A worked example. The informer has delivered revision 10, in which `a` is at 7.
  *
  *     client updates a, answer: at 12   → written:  a@12 is here before the client's promise resolves
  *     informer delivers a@11            → ignored:  an object never goes back
- *     informer delivers a@12            → ignored:  the echo of our own write
- *     client deletes a, answer: gone    → removed:  a is away, its uid is remembered
- *     informer delivers a@13            → ignored:  late news must not bring the dead back
+ *     informer delivers a@12            → ignored:  the echo of the client's own write
+ *     client deletes a, answer: gone    → removed:  a is gone, its uid is remembered
+ *     informer delivers a@13            → ignored:  a late event must not bring a deleted object back
  *     informer delivers a deleted @14   → the uid can be forgotten
- *     answer of an old update: a@12     → ignored:  the informer is past 12, it knows better
+ *     answer of an old update: a@12     → ignored:  the informer is past 12
  *
  * Guarantees
  * - An object is replaced only by a newer revision of itself or by a later object of the same name.
  * - Once the informer has caught up, the cache is exactly what the server has.
- * - Listeners are told of every change, once, in order, after the cache and its indexes have it.
+ * - Listeners are called for every change, once, in order, after the cache and its indexes have it.
  */
 export class Cache<T extends KubeObject> {
   readonly #objects = new Map<string, Stored<T>>();
   readonly #indexes: Index<T>[] = [];
   readonly #listeners = new Set<Listener<T>>();
-  /** uids that our own writes removed while the informer still has news of them to come; each with the last revision it was known at. */
+  /** uids of objects that own writes removed, while the informer may still deliver events of them; each with its last known revision. */
   readonly #removed = new Map<string, string>();
-  /** Made when it is first asked for: most caches are never asked. */
+  /** Made when first needed: most caches never need it. */
   #byNamespace: Index<T> | undefined;
   readonly #selects: (object: T) => boolean;
   readonly #log: Log;
@@ -76,7 +76,7 @@ export class Cache<T extends KubeObject> {
     return this.#synced;
   }
 
-  /** `valuesOf` must be a function of the object alone. Whoever asks for an index by the same function shares it. */
+  /** `valuesOf` must be a function of the object alone. An index by the same function is shared. */
   addIndex(valuesOf: (object: Stored<T>) => readonly string[]): Index<T> {
     const known = this.#indexes.find((index) => index.isBy(valuesOf));
     if (known !== undefined) return known;
@@ -86,7 +86,7 @@ export class Cache<T extends KubeObject> {
     return index;
   }
 
-  /** Told of every change from now on; of what is here already at once, as if it were just added. */
+  /** Called for every change from now on, and at once for each object that is here already, as if it were just added. */
   subscribe(listener: Listener<T>): Cancel {
     this.#listeners.add(listener);
     for (const object of this.#objects.values()) this.#notify(listener, { before: undefined, after: object });
@@ -115,7 +115,7 @@ export class Cache<T extends KubeObject> {
   /** From the informer: it has observed every object that existed at `revision`, and these uids are all of them. */
   finishList(uids: ReadonlySet<string>, revision: string): void {
     for (const [key, object] of this.#objects) {
-      // What is newer than the list is a write of our own that the list could not know.
+      // An object that is newer than the list is an own write, which the list could not have.
       if (!uids.has(uidOf(object)) && !isNewer(revisionOf(object), revision)) this.#change(key, object, undefined);
     }
     for (const [uid, knownAt] of this.#removed) if (!uids.has(uid) && !isNewer(knownAt, revision)) this.#removed.delete(uid);
@@ -123,7 +123,7 @@ export class Cache<T extends KubeObject> {
     this.advance(revision);
   }
 
-  /** From the informer: the server's revisions have started anew (its data was replaced); nothing that is known counts. */
+  /** From the informer: the server's revisions have started anew (its data was replaced); all known objects are dropped. */
   clear(): void {
     this.#position = undefined;
     this.#removed.clear();
@@ -158,7 +158,7 @@ export class Cache<T extends KubeObject> {
     if (known === undefined || isNewer(revisionOf(object), revisionOf(known))) this.#change(key, known, object);
   }
 
-  /** Our own write took the object out of what this cache selects. */
+  /** An own write took the object out of the cache's selection. */
   #dropOutdated(object: Stored<T>): void {
     const key = keyOf(object.metadata);
     const known = this.#objects.get(key);
@@ -178,7 +178,7 @@ export class Cache<T extends KubeObject> {
     try {
       listener(change);
     } catch (error) {
-      this.#log.error('a cache listener failed', { key: keyOf((change.after ?? change.before)?.metadata ?? {}), error });
+      this.#log.error('a cache listener failed', { key: keyOf(changedObject(change).metadata), error });
     }
   }
 }
@@ -187,6 +187,13 @@ export class Cache<T extends KubeObject> {
 export interface Change<T extends KubeObject> {
   readonly before: Stored<T> | undefined;
   readonly after: Stored<T> | undefined;
+}
+
+/** The object of a change: as it is now, or as it was before it was deleted. */
+export function changedObject<T extends KubeObject>({ before, after }: Change<T>): Stored<T> {
+  const object = after ?? before;
+  if (object === undefined) throw new Error('a change has an object before or after it');
+  return object;
 }
 
 export type Listener<T extends KubeObject> = (change: Change<T>) => void;
@@ -219,7 +226,7 @@ export class Index<T extends KubeObject> {
   change(key: string, before: Stored<T> | undefined, after: Stored<T> | undefined): void {
     const from = before === undefined ? none : this.#valuesOf(before);
     const to = after === undefined ? none : this.#valuesOf(after);
-    // Mostly an object stays where it is: its bucket is not to be thrown away and made again.
+    // Mostly an object keeps its values: its bucket is not thrown away and made again.
     for (const value of from) if (!to.includes(value)) this.#drop(value, key);
     if (after !== undefined) for (const value of to) this.#put(value, key, after);
   }
@@ -253,7 +260,7 @@ export function keyOf(ref: { readonly namespace?: string | undefined; readonly n
   return ref.namespace === undefined || ref.namespace === '' ? (ref.name ?? '') : `${ref.namespace}/${ref.name ?? ''}`;
 }
 
-/** Enough for what a client can delete while its informer lags behind; beyond it, late news may show an object again for a moment. */
+/** Enough for what a client can delete while its informer lags behind; beyond it, a late event may show an object again for a moment. */
 const removedLimit = 10_000;
 
 const uidOf = (object: Stored): string => object.metadata.uid;

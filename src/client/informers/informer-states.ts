@@ -9,15 +9,15 @@ import type { StreamEvent } from '../transport.ts';
  *                      ▲  │ failed            │  │ cut again and again
  *                      │  ▼                   │  ▼
  *                      └─ backing off ◄───────┴─ backing off ──due──► watching
- *                                 410, or news from the past: list again; refused: back off, then list again
+ *                                 410, or events from the past: list again; refused: back off, then list again
  *
  * Expected flow: one list, then one watch that lasts until the server closes it, resumed from its last revision.
  *
  * Guarantees
  * - Nothing is lost: a watch resumes after the last revision that is known to be complete. The events of one revision
  *   may have been cut in the middle, so the newest revision seen counts as complete only once something newer, or a
- *   bookmark, has come. What is delivered twice is ignored by the cache.
- * - Nothing is invented: after a 410 the whole collection is listed again, and what it lacks is reported as deleted.
+ *   bookmark, has come. The cache ignores events that are delivered twice.
+ * - Nothing is invented: after a 410 the whole collection is listed again, and objects that it lacks are reported as deleted.
  * - One request or stream is under way at any time.
  */
 export type InformerState =
@@ -40,9 +40,9 @@ interface Watching {
   readonly phase: 'watching';
   /** How often the stream failed in a row without having delivered anything. */
   readonly failures: number;
-  /** All of it, and of everything before, has been delivered. */
+  /** Every event up to this revision has been delivered. */
   readonly complete: string;
-  /** Some of it has been delivered. */
+  /** Some events of this revision have been delivered. */
   readonly latest: string;
 }
 
@@ -92,7 +92,7 @@ export function transition(state: InformerState, input: InformerInput): Transiti
 
 function whileListing(state: Listing, input: InformerInput): Transition {
   if (input.type === 'list-failed') {
-    // A token that expired between two pages is no fault of the server: list again at once, but in one piece.
+    // A token that expired between two pages is not the server's fault: list again at once, but in one piece.
     if (input.expired && !state.whole) return { state: { ...state, uids: new Set(), whole: true }, effects: [listEffect(true)] };
     return backOff(state.failures + 1, { type: 'list' });
   }
@@ -124,7 +124,7 @@ function whenEvents(state: Watching, events: readonly StreamEvent[]): Transition
   let { complete, latest } = state;
   for (const { type, object } of events) {
     const revision = object.metadata.resourceVersion ?? latest;
-    // News from before what was asked for: the server's data was replaced by older data. Begin anew.
+    // Events from before the revision asked for: the server's data was replaced by older data. Begin anew.
     if (isNewer(state.complete, revision)) return { ...list(0), effects: [{ type: 'close' }, ...list(0).effects] };
     if (isNewer(revision, latest)) {
       complete = latest;

@@ -21,7 +21,7 @@ export interface InformerOptions<T extends KubeObject> {
   readonly pageSize?: number;
 }
 
-/** Keeps a cache equal to a collection of the server: carries out what `informer-states.ts` decides. */
+/** Keeps a cache equal to a collection of the server: performs the effects of `informer-states.ts`. */
 export class Informer<T extends KubeObject> {
   readonly cache: Cache<T>;
   readonly #options: InformerOptions<T>;
@@ -40,7 +40,7 @@ export class Informer<T extends KubeObject> {
     this.cache = new Cache<T>({ log: this.#log, ...(options.selects === undefined ? {} : { selects: options.selects }) });
   }
 
-  /** What it is doing right now: for health checks and tests. */
+  /** For health checks and tests. */
   get phase(): InformerState['phase'] {
     return this.#state.phase;
   }
@@ -101,7 +101,7 @@ export class Informer<T extends KubeObject> {
 
   async #list(whole: boolean, token: string | undefined): Promise<void> {
     const { client, kind, pageSize, selection, world } = this.#options;
-    // In the server's own process a page costs nothing but time on the one thread: between two of them, others have their turn.
+    // In the server's own process a page costs time on the one thread: requests are served between two pages.
     if (token !== undefined) await new Promise<void>((resolve) => world.timers.soon(resolve));
     const answer = await client.list(kind, { ...selection, limit: whole ? undefined : pageSize, continue: token });
     if (answer.ok) {
@@ -115,7 +115,7 @@ export class Informer<T extends KubeObject> {
     }
   }
 
-  /** A consistent list from before what was seen already: the server's data was replaced, and revisions mean nothing. */
+  /** A consistent list that is older than events seen before: the server's data was replaced, and known revisions mean nothing. */
   #noticeNewHistory(revision: string): void {
     const { position } = this.cache;
     if (this.#state.phase !== 'listing' || position === undefined || !isNewer(position, revision)) return;
@@ -162,13 +162,13 @@ export class Informer<T extends KubeObject> {
 
 const firstWaitMs = 800;
 const longestWaitMs = 30_000;
-/** A stream that was open for this long was no failure, whoever ended it. */
+/** A stream that was open for this long was no failure, whichever side ended it. */
 const healthyMs = 5_000;
 
 function endCause(error: ApiError | undefined, openMs: number): EndCause {
   if (error?.code === 410) return 'expired';
   const passing = error === undefined || error.code === 429 || error.code >= 500;
-  // Asked for a revision that the server does not have yet, and did not get in time: perhaps it never will.
+  // The server does not have that revision yet, and did not get it in time: perhaps it never will.
   if (!passing || (error !== undefined && hasCause(error, 'ResourceVersionTooLarge'))) return 'refused';
   return openMs >= healthyMs ? 'lasted' : 'cut';
 }

@@ -5,7 +5,7 @@ import type { Cache } from './cache.ts';
 import type { Client, WriteObserver } from '../client.ts';
 import { Informer } from './informer.ts';
 
-/** The informers of one process: one for each kind that anybody asks for, shared by all of its controllers. */
+/** The informers of one process: one for each kind that a controller needs, shared by all controllers. */
 export class Informers {
   readonly #options: { readonly client: Client; readonly world: World; readonly pageSize?: number };
   readonly #informers = new Map<string, Informer<KubeObject>>();
@@ -19,7 +19,7 @@ export class Informers {
   cache<T extends KubeObject>(kind: Kind<T>): Cache<T> {
     const name = qualifiedResource(kind);
     const known = this.#informers.get(name);
-    // Filled from this kind's path alone: what is in it are objects of this kind.
+    // Filled from this kind's path alone: its objects are of this kind.
     if (known !== undefined) return known.cache as unknown as Cache<T>;
     const informer = new Informer<T>({ ...this.#options, kind });
     this.#informers.set(name, informer as unknown as Informer<KubeObject>);
@@ -37,7 +37,7 @@ export class Informers {
     await Promise.all([...this.#informers.values()].map((informer) => informer.synced()));
   }
 
-  /** Of a kind that is no longer served: its objects are told to be gone, and whoever asks for it again gets a new cache. */
+  /** For a kind that is no longer served: its objects are reported as deleted, and `cache` makes a new cache for it. */
   drop(kind: Kind): void {
     const informer = this.#informers.get(qualifiedResource(kind));
     this.#informers.delete(qualifiedResource(kind));
@@ -49,7 +49,7 @@ export class Informers {
     for (const informer of this.#informers.values()) informer.stop();
   }
 
-  /** To be given to every client of this process that writes. */
+  /** For every client of this process that writes. */
   get observer(): WriteObserver {
     return {
       written: (kind, object) => this.#informers.get(qualifiedResource(kind))?.cache.written(object),

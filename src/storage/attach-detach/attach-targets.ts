@@ -2,12 +2,12 @@ import type { PersistentVolume } from '../../api/generated/types.ts';
 import { attachableOf, attachmentNameOf, parseUniqueName, uniqueNameOf } from '../volumes/attachable.ts';
 import type { AttachTarget } from './snapshot.ts';
 
-/** Of some text, in hexadecimal. */
+/** SHA-256 of a text, in hexadecimal. */
 export type Sha256 = (text: string) => string;
 
 /**
- * The pairs of volume and node that anybody has spoken of. An attachment's name is a hash, from which nobody can tell which
- * volume it is about once the volume is gone: so what was known once is remembered, until nothing is left of the pair.
+ * The known targets: volumes on nodes. The name of a VolumeAttachment is a hash, which does not tell its volume once the volume is
+ * gone. So a target is remembered as long as anything of it is left.
  */
 export class AttachTargets {
   readonly #sha256: Sha256;
@@ -25,13 +25,13 @@ export class AttachTargets {
     this.#known.delete(id);
   }
 
-  /** Undefined: nothing of that volume is ever attached. */
+  /** Undefined: such volumes are never attached. */
   ofVolume(volume: PersistentVolume, node: string): AttachTarget | undefined {
     const attachable = attachableOf(volume);
     return attachable === undefined ? undefined : this.#target(attachable, node);
   }
 
-  /** A volume as node statuses call it. */
+  /** `name`: of a node's volumesAttached or volumesInUse. */
   ofUniqueName(name: string, node: string): AttachTarget | undefined {
     const parsed = parseUniqueName(name);
     return parsed === undefined ? undefined : this.#target(parsed, node);
@@ -41,8 +41,8 @@ export class AttachTargets {
     const id = attachmentNameOf({ driver, handle }, node, this.#sha256);
     const known = this.#known.get(id);
     if (known !== undefined) return known;
-    const pair: AttachTarget = { id, driver, handle, node, uniqueName: uniqueNameOf({ driver, handle }) };
-    this.#known.set(id, pair);
-    return pair;
+    const target: AttachTarget = { id, driver, handle, node, uniqueName: uniqueNameOf({ driver, handle }) };
+    this.#known.set(id, target);
+    return target;
   }
 }

@@ -34,11 +34,11 @@ export interface AttachDetachOptions {
  * Volumes are attached to the nodes whose pods need them, and detached from all others. Keys are names of VolumeAttachments:
  * one for each volume on each node.
  *
- * Two loops share the work, one for pairs that are needed and one for all others, each with a limit of its own: a thousand
+ * Two loops share the work, one for targets that are needed and one for all others, each with its own parallelism: a thousand
  * detaches keep no attach waiting, nor the other way round.
  *
- * Attaching and detaching itself is done by whoever looks after the VolumeAttachments of a driver, in another process or in
- * this one: that is where drivers of this process come in.
+ * The driver's CSI attacher does the attaching and detaching itself: an external one, or `storage/csi-attacher` for the drivers of this
+ * process.
  */
 export function attachDetach(options: AttachDetachOptions): {
   readonly attacher: Controller<string, AttachDetachSnapshot, AttachDetachAction>;
@@ -62,13 +62,13 @@ export function attachDetach(options: AttachDetachOptions): {
   return { attacher: loop('attacher', isNeeded), detacher: loop('detacher', (snapshot) => !isNeeded(snapshot)) };
 }
 
-/** What both loops know and do. */
+/** The state that both loops share, and their actions. */
 class AttachDetachController {
   readonly #options: AttachDetachOptions;
   readonly #view: AttachDetachView;
   readonly #nodeStatus: VolumesAttachedUpdater;
-  /** What nodes called in use when they were deleted: they may be running all the same. */
-  readonly #lastInUse = new RecentMap<string, readonly string[]>(remembered);
+  /** The volumesInUse of nodes when they were deleted: the machine may still be running. */
+  readonly #lastInUse = new RecentMap<string, readonly string[]>(rememberedNodes);
   readonly #unwantedSince = new Map<string, number>();
   /** Targets, or volumes that can be attached only once, about which a write is in flight. */
   readonly #inFlight = new Set<string>();
@@ -99,7 +99,7 @@ class AttachDetachController {
     return { ...cached, lastEvent: this.#options.events.lastEvent, unwantedSince: this.#unwanted(cached) };
   }
 
-  /** After a new start the six minutes begin again: a node is never robbed too early. */
+  /** After a restart the six minutes begin again: a volume is never detached by force too early. */
   #unwanted(cached: CachedSnapshot): number | undefined {
     const { id } = cached.target;
     const isThere = cached.attachment.state !== 'none' || (cached.node.state === 'known' && cached.node.listed);
@@ -136,7 +136,7 @@ class AttachDetachController {
     }
   }
 
-  /** A server that will not have the attachment is the pods' trouble: they are told, at every try. */
+  /** If the server refuses the attachment, the pods get an event, at every try. */
   async #create(object: VolumeAttachment, { desiredBy }: AttachDetachSnapshot): Promise<Outcome> {
     const created = await this.#options.client.create(volumeAttachmentKind, object);
     const outcome = outcomeOf(created);
@@ -158,13 +158,13 @@ class AttachDetachController {
     const attachment = await this.#options.client.get(volumeAttachmentKind, { name });
     if (!attachment.ok) return outcomeOf(attachment);
     const { metadata, status } = attachment.value;
-    return status.attached && metadata.deletionTimestamp === undefined ? 'done' : { retry: 'it is being detached, which the caches do not show yet' };
+    return status.attached && metadata.deletionTimestamp === undefined ? 'done' : { retry: 'the volume is being detached, which the caches do not show yet' };
   }
 
   async #confirmUnused(name: string, volume: string): Promise<Outcome> {
     const node = await this.#options.client.get(nodeKind, { name });
     if (!node.ok) return node.reason === 'notFound' ? 'done' : outcomeOf(node);
-    return node.value.status.volumesInUse?.includes(volume) === true ? { retry: 'the node has it mounted, which the caches do not show yet' } : 'done';
+    return node.value.status.volumesInUse?.includes(volume) === true ? { retry: 'the node has the volume mounted, which the caches do not show yet' } : 'done';
   }
 
   #observeNode({ before, after }: Change<Node>): void {
@@ -172,4 +172,4 @@ class AttachDetachController {
   }
 }
 
-const remembered = 10_000;
+const rememberedNodes = 10_000;

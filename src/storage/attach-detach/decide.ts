@@ -1,4 +1,4 @@
-/** One volume on one node: should it be attached, is it, and what is to be done about the difference? */
+/** One volume on one node: compares the desired state (attached or not) with the actual one, and decides the next actions. */
 import type { VolumeAttachment } from '../../api/generated/types.ts';
 import type { EventDraft, RecordEvent } from '../../client/decision.ts';
 import { stay } from '../volumes/decision.ts';
@@ -6,11 +6,11 @@ import type { AttachDetachAction, AttachDetachDecision, AttachDetachReason } fro
 import { attachFailed, attachSucceeded, goingAway, noAnswer, waitingForDetach } from './messages.ts';
 import { type AttachDetachSnapshot, type AttachmentState, type CompetingAttachment, type DesiredAttachment, eventKey } from './snapshot.ts';
 
-/** An attach without an answer counts as under way for so long, and then as failed. It goes on all the same. */
+/** An attach without an answer counts as under way for so long, and then as failed. The CSI attacher goes on all the same. */
 const answerWithinMs = 120_000;
-/** A volume that a dead node never unmounted is taken from it after so long. */
+/** A volume that a node which is not ready never unmounted is detached after so long, as with Kubernetes' maxWaitForUnmountDuration. */
 const unmountWithinMs = 360_000;
-/** What still fails is said again: as often as Kubernetes' own repetitions get through in the long run. */
+/** An event about a failure that lasts is repeated: as often as Kubernetes' own repetitions pass its event filter in the long run. */
 const repeatAfterMs = 300_000;
 
 export function decide(snapshot: AttachDetachSnapshot, now: number): AttachDetachDecision {
@@ -23,44 +23,46 @@ function attach(snapshot: AttachDetachSnapshot, now: number): AttachDetachDecisi
   const { node, attachment, target, users } = snapshot;
   if (node.state === 'gone') return stay({ code: 'NodeGone', text: `node "${target.node}" is gone; it stays as it is for ${users.join(', ')}`, next: 'user' });
   if (!node.managed) return stay({ code: 'NodeNotManaged', text: `node "${target.node}" attaches its volumes itself`, next: 'node' });
-  // It is not attached, whatever the node was told. What goes by somebody else's hand is left to end.
-  const withdraw: readonly AttachDetachAction[] = node.listed ? [{ do: 'report-detached', evenIfInUse: true }] : [];
+  // The volume is not attached, whatever the node's status lists. A detach that is under way is left to end.
+  const unlist: readonly AttachDetachAction[] = node.listed ? [{ do: 'report-detached', evenIfInUse: true }] : [];
   switch (attachment.state) {
     case 'attached':
-      return node.listed ? stay({ code: 'Attached', text: `attached, and node "${target.node}" knows`, next: 'node' }) : announce(snapshot, now);
+      return node.listed
+        ? stay({ code: 'Attached', text: `attached, and listed in the status of node "${target.node}"`, next: 'node' })
+        : announce(snapshot, now);
     case 'none':
-      return prefixed(withdraw, ask(snapshot, now));
+      return prefixed(unlist, ask(snapshot, now));
     case 'attaching':
-      return prefixed(withdraw, awaitAnswer(snapshot, attachment.since, now));
+      return prefixed(unlist, awaitAnswer(snapshot, attachment.since, now));
     case 'failed':
-      return prefixed(withdraw, fail(snapshot, { message: attachment.message, attempt: attachment.at }, now));
+      return prefixed(unlist, fail(snapshot, { message: attachment.message, attempt: attachment.at }, now));
     case 'detaching':
       return awaitDetach(snapshot, attachment, now);
   }
 }
 
-/** The attachment is there: the node may mount the volume, and the pods are told. */
+/** The volume is attached: the node may mount it, and the pods get an event. */
 function announce(snapshot: AttachDetachSnapshot, now: number): AttachDetachDecision {
   const recorded = recordForAll(snapshot, now, {
     state: 'attached',
     event: ({ volume }) => ({ type: 'Normal', reason: 'SuccessfulAttachVolume', message: attachSucceeded(volume.metadata.name ?? '') }),
   });
-  const why: AttachDetachReason = { code: 'Attached', text: `attached; node "${snapshot.target.node}" is told`, next: 'attach-detach' };
+  const why: AttachDetachReason = { code: 'Attached', text: `attached; the status of node "${snapshot.target.node}" is updated`, next: 'attach-detach' };
   return { actions: [{ do: 'confirm-attached' }, { do: 'report-attached' }, ...recorded.actions], reasons: [why] };
 }
 
 function ask(snapshot: AttachDetachSnapshot, now: number): AttachDetachDecision {
   const { target, desiredBy, competitors, users } = snapshot;
-  const [want] = desiredBy;
-  if (want === undefined) return stay({ code: 'ClaimNotBound', text: `no claim of ${users.join(', ')} is bound to it`, next: 'user' });
-  const inTheWay = competitors.filter(({ attachment }) => excludes(attachment, now));
-  if (inTheWay.length > 0) return awaitCompetitors(snapshot, inTheWay, now);
+  const [first] = desiredBy;
+  if (first === undefined) return stay({ code: 'ClaimNotBound', text: `no claim of ${users.join(', ')} is bound to it`, next: 'user' });
+  const blocking = competitors.filter(({ attachment }) => excludes(attachment, now));
+  if (blocking.length > 0) return awaitCompetitors(snapshot, blocking, now);
   const why: AttachDetachReason = {
     code: 'Attaching',
-    text: `pod ${want.pod.metadata.name ?? ''} needs it on node "${target.node}"`,
+    text: `pod ${first.pod.metadata.name ?? ''} needs it on node "${target.node}"`,
     next: 'external attacher',
   };
-  return { actions: [{ do: 'create-attachment', object: newAttachment(snapshot, want) }], reasons: [why] };
+  return { actions: [{ do: 'create-attachment', object: newAttachment(snapshot, first) }], reasons: [why] };
 }
 
 function newAttachment({ target }: AttachDetachSnapshot, { volume, isInline }: DesiredAttachment): VolumeAttachment {
@@ -74,24 +76,24 @@ function newAttachment({ target }: AttachDetachSnapshot, { volume, isInline }: D
   };
 }
 
-/** One that failed, or never got an answer, excludes nobody: the driver knows whether the volume is really there. */
+/** An attachment that failed, or never got an answer, excludes no other: the driver knows whether the volume is really attached. */
 function excludes(attachment: AttachmentState, now: number): boolean {
   return attachment.state === 'attached' || attachment.state === 'detaching' || isUnderWay(attachment, now);
 }
 
 const isUnderWay = (attachment: AttachmentState, now: number): boolean => attachment.state === 'attaching' && now < attachment.since + answerWithinMs;
 
-/** Another node has the volume. Its pods are named, unless it is leaving or arriving there this very moment. */
-function awaitCompetitors(snapshot: AttachDetachSnapshot, inTheWay: readonly CompetingAttachment[], now: number): AttachDetachDecision {
-  const nodes = inTheWay.map(({ node }) => `"${node}"`).join(', ');
+/** Another node has the volume. The event names its pods, unless the volume is being attached or detached there right now. */
+function awaitCompetitors(snapshot: AttachDetachSnapshot, blocking: readonly CompetingAttachment[], now: number): AttachDetachDecision {
+  const nodes = blocking.map(({ node }) => `"${node}"`).join(', ');
   const why: AttachDetachReason = { code: 'AttachedElsewhere', text: `it can be attached to one node only, and is to ${nodes}`, next: 'user' };
-  const isPassing = inTheWay.some(({ attachment }) => attachment.state !== 'attached');
-  const isHeld = inTheWay.some(({ pods, inUse }) => pods.length > 0 || inUse);
-  const again = Math.min(...inTheWay.map(({ attachment }) => (attachment.state === 'attaching' ? attachment.since + answerWithinMs : Infinity)));
+  const isPassing = blocking.some(({ attachment }) => attachment.state !== 'attached');
+  const isHeld = blocking.some(({ pods, inUse }) => pods.length > 0 || inUse);
+  const again = Math.min(...blocking.map(({ attachment }) => (attachment.state === 'attaching' ? attachment.since + answerWithinMs : Infinity)));
   if (isPassing || !isHeld) return { actions: [], reasons: [why], ...(again === Infinity ? {} : { again }) };
   const recorded = recordForAll(snapshot, now, {
     state: 'waiting for detach',
-    event: ({ pod, volume }) => ({ type: 'Warning', reason: 'FailedAttachVolume', message: waitingForDetach(volume.metadata.name ?? '', pod, inTheWay) }),
+    event: ({ pod, volume }) => ({ type: 'Warning', reason: 'FailedAttachVolume', message: waitingForDetach(volume.metadata.name ?? '', pod, blocking) }),
   });
   return { actions: recorded.actions, reasons: [why] };
 }
@@ -104,7 +106,7 @@ function awaitAnswer(snapshot: AttachDetachSnapshot, since: number, now: number)
   return { actions: [], reasons: [why], again: deadline };
 }
 
-/** Whoever attaches tries again by itself. */
+/** The CSI attacher tries again by itself. */
 function fail(snapshot: AttachDetachSnapshot, { message, attempt }: { readonly message: string; readonly attempt: string }, now: number): AttachDetachDecision {
   const recorded = recordForAll(snapshot, now, {
     state: `failed ${attempt} ${message}`,
@@ -115,7 +117,7 @@ function fail(snapshot: AttachDetachSnapshot, { message, attempt }: { readonly m
   return { ...recorded, reasons: [why] };
 }
 
-/** It is needed again before it was gone, or somebody deleted the attachment: first it goes, then there will be another. */
+/** The volume is needed again before it was detached, or a user deleted the attachment: a new one is created once the old one is gone. */
 function awaitDetach(snapshot: AttachDetachSnapshot, attachment: AttachmentState & { readonly state: 'detaching' }, now: number): AttachDetachDecision {
   if (!attachment.wasAttached) return fail(snapshot, { message: goingAway, attempt: '' }, now);
   return stay(detaching(attachment));
@@ -125,33 +127,33 @@ function detach(snapshot: AttachDetachSnapshot, now: number): AttachDetachDecisi
   const { attachment, node, target } = snapshot;
   const isListed = node.state === 'known' && node.listed;
   if (attachment.state === 'none' && !isListed)
-    return stay({ code: 'Detached', text: `nobody on node "${target.node}" needs it, and it is not there`, next: 'none' });
+    return stay({ code: 'Detached', text: `no pod on node "${target.node}" needs it, and it is not attached`, next: 'none' });
   if (attachment.state === 'attaching' && isUnderWay(attachment, now)) {
-    // Whoever attaches may be half-way through: its answer decides what there is to detach.
+    // The CSI attacher may be half-way through: its answer decides what there is to detach.
     const by = attachment.since + answerWithinMs;
     return {
-      ...stay<AttachDetachReason>({ code: 'AttachUnderWay', text: 'nobody needs it any more; its attachment is under way', next: 'external attacher', by }),
+      ...stay<AttachDetachReason>({ code: 'AttachUnderWay', text: 'no pod needs it any more; its attachment is under way', next: 'external attacher', by }),
       again: by,
     };
   }
   const hold = holdOf(snapshot, now);
   if (hold.type === 'held') return hold.decision;
   const isForced = hold.type === 'forced';
-  const withdraw: readonly AttachDetachAction[] = isListed ? [{ do: 'report-detached', evenIfInUse: isForced }] : [];
+  const unlist: readonly AttachDetachAction[] = isListed ? [{ do: 'report-detached', evenIfInUse: isForced }] : [];
   if (attachment.state === 'none')
-    return { actions: withdraw, reasons: [{ code: 'Detached', text: 'the node is told that it is gone', next: 'attach-detach' }] };
-  if (attachment.state === 'detaching') return { actions: withdraw, reasons: [detaching(attachment)] };
-  // What the node says is checked by the write that takes the volume off its list; if there is none, it is asked for.
+    return { actions: unlist, reasons: [{ code: 'Detached', text: 'the node status no longer lists it', next: 'attach-detach' }] };
+  if (attachment.state === 'detaching') return { actions: unlist, reasons: [detaching(attachment)] };
+  // The write that takes the volume off the node's list checks volumesInUse. Without such a write, the server is asked.
   const confirm: readonly AttachDetachAction[] = isListed || isForced || node.state === 'gone' ? [] : [{ do: 'confirm-unused' }];
-  return { actions: [...withdraw, ...confirm, { do: 'delete-attachment', object: attachment.object }], reasons: [hold.why] };
+  return { actions: [...unlist, ...confirm, { do: 'delete-attachment', object: attachment.object }], reasons: [hold.why] };
 }
 
 type Hold =
   | { readonly type: 'held'; readonly decision: AttachDetachDecision }
-  /** The node may have it mounted, and cannot be asked. */
+  /** `forced`: the node may have it mounted, and does not answer. */
   | { readonly type: 'forced' | 'free'; readonly why: AttachDetachReason };
 
-/** A node that has the volume mounted, or may have for all we know, keeps it; unless there is evidence that it is dead. */
+/** A node that has the volume mounted, or may have, keeps it, unless there is evidence that the node is dead. */
 function holdOf({ node, attachment, target, unwantedSince = Infinity }: AttachDetachSnapshot, now: number): Hold {
   const name = `node "${target.node}"`;
   if (node.state === 'known' && node.outOfService) {
@@ -159,7 +161,7 @@ function holdOf({ node, attachment, target, unwantedSince = Infinity }: AttachDe
   }
   const isSilent = node.state === 'known' && !node.heardSince && (attachment.state === 'failed' || attachment.state === 'attaching');
   const isMounted = node.state === 'known' ? node.inUse || isSilent : node.wasInUse;
-  if (!isMounted) return { type: 'free', why: { code: 'Unused', text: `nobody on ${name} needs it`, next: 'external attacher' } };
+  if (!isMounted) return { type: 'free', why: { code: 'Unused', text: `no pod on ${name} needs it`, next: 'external attacher' } };
   const isReady = node.state === 'known' && node.ready;
   const deadline = unwantedSince + unmountWithinMs;
   if (!isReady && now >= deadline) {

@@ -1,4 +1,4 @@
-/** Kubernetes' own words, blanks included. */
+/** Kubernetes' own messages, blanks included. */
 import type { Pod } from '../../api/generated/types.ts';
 import type { CompetingAttachment } from './snapshot.ts';
 
@@ -13,9 +13,9 @@ export const attachmentRefused = (why: string): string => `kubernetes.io/csi: at
 
 export const goingAway = 'volume attachment is being deleted';
 
-/** Who else has the volume. Names of pods in other namespaces are nobody's business. */
-export function waitingForDetach(volume: string, { metadata }: Pod, rivals: readonly CompetingAttachment[]): string {
-  const pods = rivals.flatMap((rival) => rival.pods);
+/** The pods that have the volume. Those of other namespaces are counted, not named. */
+export function waitingForDetach(volume: string, { metadata }: Pod, competitors: readonly CompetingAttachment[]): string {
+  const pods = competitors.flatMap(({ pods: users }) => users);
   const near = pods.filter(({ namespace }) => namespace === metadata.namespace).map(({ name }) => name);
   return `Waiting for detach for volume "${volume}" ${usedBy(near, pods.length - near.length)}`;
 }

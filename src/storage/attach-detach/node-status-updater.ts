@@ -4,10 +4,10 @@ import type { Cache } from '../../client/informers/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { type Outcome, outcomeOf } from '../../client/controller/loop.ts';
 
-/** One line of a node's list of attached volumes. */
+/** A change of one entry of a node's status.volumesAttached. */
 export type VolumesAttachedChange =
   | { readonly type: 'attached'; readonly volume: string }
-  /** Refused, if the node has the volume mounted and nobody said that it does not matter. */
+  /** A conflict if the node has the volume mounted, unless `evenIfInUse`. */
   | { readonly type: 'detached'; readonly volume: string; readonly evenIfInUse: boolean };
 
 interface PendingChange {
@@ -16,16 +16,16 @@ interface PendingChange {
 }
 
 /**
- * Writes the lists of attached volumes in the statuses of nodes. A node is written by one write at a time; reports that come
- * meanwhile go together into the next one: a pod with twenty volumes costs two or three writes, and none of them conflict.
+ * Writes status.volumesAttached of nodes. There is one write of a node at a time; changes that come meanwhile go together into the
+ * next one: a pod with twenty volumes costs two or three writes, and none of them conflict.
  *
  * Guarantee: a volume leaves the list only in a write that fails if the node has reported it in use meanwhile. A node reports
- * a volume before it reads the list, so it never mounts what has left it.
+ * a volume before it reads the list, so it never mounts a volume that has left it.
  */
 export class VolumesAttachedUpdater {
   readonly #client: Client;
   readonly #nodes: Cache<Node>;
-  /** By node; a node that is being written has a list here. As long as there are passes under way, at most. */
+  /** By node; a node that is being written has a list here. As long as the number of passes under way, at most. */
   readonly #waiting = new Map<string, PendingChange[]>();
 
   constructor(client: Client, nodes: Cache<Node>) {
@@ -58,7 +58,7 @@ export class VolumesAttachedUpdater {
 
   async #write(name: string, batch: readonly PendingChange[]): Promise<void> {
     const node = this.#nodes.getKey(name);
-    // What no longer exists needs no list; but nobody must believe that it was told of a volume.
+    // A deleted node needs no list, but the controller must not believe that the node knows of the volume.
     if (node === undefined) return batch.forEach(({ change: report, answer }) => answer(report.type === 'attached' ? 'conflict' : 'done'));
     const accepted = batch.filter(
       ({ change: report }) => report.type === 'attached' || report.evenIfInUse || !node.status.volumesInUse?.includes(report.volume),

@@ -1,4 +1,4 @@
-/** What a decision about one volume on one node is made of, read once from the objects. */
+/** What a decision about one volume on one node reads, parsed once from the objects. */
 import type { Node, PersistentVolume, Pod, VolumeAttachment } from '../../api/generated/types.ts';
 import type { LastEvent } from '../../client/decision.ts';
 
@@ -9,23 +9,23 @@ export interface AttachTarget {
   readonly driver: string;
   readonly handle: string;
   readonly node: string;
-  /** The volume as node statuses call it. */
+  /** The volume's name in a node's volumesAttached and volumesInUse. */
   readonly uniqueName: string;
 }
 
 export interface AttachDetachSnapshot {
   readonly target: AttachTarget;
-  /** The driver wants its volumes attached. */
+  /** The CSIDriver's attachRequired. */
   readonly attachRequired: boolean;
-  /** Pods on the node whose claim is bound to the volume: they want it attached. In order of their names. */
+  /** Pods on the node whose claim is bound to the volume, in order of their names: the desired state. */
   readonly desiredBy: readonly DesiredAttachment[];
-  /** Those, and pods whose claim is no longer in order: they may have it mounted. 'namespace/name' */
+  /** 'namespace/name' of those, and of pods whose claim is no longer bound: they may have it mounted. */
   readonly users: readonly string[];
   readonly node: NodeState;
   readonly attachment: AttachmentState;
   /** The volume's attachments to other nodes, if it can have only one. */
   readonly competitors: readonly CompetingAttachment[];
-  /** Since when nobody on the node uses it; undefined: somebody does. Milliseconds since 1970. */
+  /** Since when no pod on the node uses the volume; undefined: a pod does. Milliseconds since 1970. */
   readonly unwantedSince: number | undefined;
   /** By `eventKey`. */
   readonly lastEvent: LastEvent;
@@ -34,28 +34,28 @@ export interface AttachDetachSnapshot {
 export interface DesiredAttachment {
   readonly pod: Pod;
   readonly volume: PersistentVolume;
-  /** The pod names the disk itself: there is no PersistentVolume, and `volume` is what it would say. */
+  /** An inline volume of the pod: there is no PersistentVolume, and `volume` is what it would be. */
   readonly isInline?: boolean;
 }
 
-/** The key of the last event about a volume on a pod. */
+/** The key of the last event about a volume of a pod. */
 export const eventKey = ({ metadata }: Pod, { uniqueName }: AttachTarget): string => `${metadata.uid ?? ''} ${uniqueName}`;
 
 export interface CompetingAttachment {
   readonly node: string;
   readonly attachment: AttachmentState;
   readonly pods: readonly { readonly namespace: string; readonly name: string }[];
-  /** The node says that it has the volume mounted. */
+  /** The node's volumesInUse has the volume. */
   readonly inUse: boolean;
 }
 
 export type AttachmentState =
   | { readonly state: 'none' }
-  /** It was asked for, and nobody has answered. */
+  /** The attachment was created, and the CSI attacher has not answered. */
   | { readonly state: 'attaching'; readonly object: VolumeAttachment; readonly since: number }
   | { readonly state: 'failed'; readonly object: VolumeAttachment; readonly message: string; readonly at: string }
   | { readonly state: 'attached'; readonly object: VolumeAttachment }
-  /** It goes as soon as whoever attached it has detached it. */
+  /** The attachment goes as soon as the CSI attacher has detached the volume. */
   | { readonly state: 'detaching'; readonly object: VolumeAttachment; readonly wasAttached: boolean; readonly problem: string | undefined };
 
 export function readAttachment(object: VolumeAttachment | undefined): AttachmentState {
@@ -69,20 +69,20 @@ export function readAttachment(object: VolumeAttachment | undefined): Attachment
 }
 
 export type NodeState =
-  /** `wasInUse`: the last that it said was that the volume is mounted. */
+  /** `wasInUse`: its last volumesInUse had the volume. */
   | { readonly state: 'gone'; readonly wasInUse: boolean }
   | {
       readonly state: 'known';
       /** The control plane attaches its volumes, not the node itself. */
       readonly managed: boolean;
       readonly ready: boolean;
-      /** An administrator has said that it is off and stays off. */
+      /** It has the out-of-service taint: it is off and stays off. */
       readonly outOfService: boolean;
-      /** It is told that the volume is attached: it may mount it. */
+      /** Its volumesAttached has the volume: it may mount it. */
       readonly listed: boolean;
-      /** It says that it has the volume mounted, or will. */
+      /** Its volumesInUse has the volume: it has it mounted, or will. */
       readonly inUse: boolean;
-      /** Something of it changed after the attachment did. */
+      /** The node changed after the attachment did. */
       readonly heardSince: boolean;
     };
 

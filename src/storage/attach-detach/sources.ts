@@ -1,4 +1,4 @@
-/** Which pairs of volume and node have to be looked at because an object changed. */
+/** Which targets (volumes on nodes) a change of an object enqueues. */
 import type { CSIDriver, Node, PersistentVolume, PersistentVolumeClaim, Pod, VolumeAttachment } from '../../api/generated/types.ts';
 import { inlineDisksOf } from '../../api/volumes/inline-disks.ts';
 import { claimsOfPod } from '../volumes/pods.ts';
@@ -17,8 +17,8 @@ function* targetsOfPod(view: AttachDetachView, pod: Pod): Generator<string> {
 }
 
 function* targetOf(view: AttachDetachView, volume: PersistentVolume, node: string): Generator<string> {
-  const pair = view.targets.ofVolume(volume, node);
-  if (pair !== undefined) yield pair.id;
+  const target = view.targets.ofVolume(volume, node);
+  if (target !== undefined) yield target.id;
 }
 
 function* targetsOfClaim(view: AttachDetachView, key: string, node: string): Generator<string> {
@@ -26,7 +26,7 @@ function* targetsOfClaim(view: AttachDetachView, key: string, node: string): Gen
   const volume = view.volumes.getKey(claim?.spec.volumeName ?? '');
   const volumes = volume === undefined ? view.volumesByClaim.get(key) : [volume];
   for (const each of volumes) yield* targetOf(view, each, node);
-  // Nobody knows which volume that was: it is one of those that the node has.
+  // The claim's volume is unknown: it is one of those that the node has.
   if (volumes.length === 0) for (const attachment of view.attachmentsByNode.get(node)) yield idOf(attachment);
 }
 
@@ -52,7 +52,7 @@ function isSameVolume(a: PersistentVolume, b: PersistentVolume): boolean {
   return isSame && a.metadata.uid === b.metadata.uid && a.spec.claimRef?.uid === b.spec.claimRef?.uid;
 }
 
-/** Wherever pods need it, or it is attached. */
+/** On the nodes where pods need it, or it is attached. */
 function* targetsOfVolume(view: AttachDetachView, volume: PersistentVolume): Generator<string> {
   const nodes = new Set(volume.spec.claimRef === undefined ? [] : view.podsByClaim.get(keyOf(volume.spec.claimRef)).map(nodeOf));
   for (const attachment of view.attachmentsByVolume.get(volume.metadata.name ?? '')) nodes.add(attachment.spec.nodeName);
@@ -78,10 +78,10 @@ export function* keysForNodeChange(view: AttachDetachView, { before, after }: Ch
     for (const attachment of view.attachmentsByNode.get(name)) yield idOf(attachment);
   }
   for (const volume of new Set([...differences(listed(before), listed(after)), ...differences(inUse(before), inUse(after))])) {
-    const pair = view.targets.ofUniqueName(volume, name);
-    if (pair !== undefined) yield pair.id;
+    const target = view.targets.ofUniqueName(volume, name);
+    if (target !== undefined) yield target.id;
   }
-  // Whatever it says, the node is alive: what it does not call in use is not.
+  // A status update proves that the node is alive: volumes that are not in volumesInUse are not mounted.
   for (const attachment of view.attachmentsByNode.get(name)) if (!attachment.status.attached) yield idOf(attachment);
 }
 

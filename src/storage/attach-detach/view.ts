@@ -2,6 +2,7 @@ import type { CSIDriver, Node, PersistentVolume, PersistentVolumeClaim, Pod, Vol
 import { csiDriverKind } from '../../api/kinds/storage/csi-driver.ts';
 import { nodeKind } from '../../api/kinds/core/node.ts';
 import { persistentVolumeClaimKind } from '../../api/kinds/core/persistent-volume-claim.ts';
+import type { Stored } from '../../api/stored.ts';
 import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts';
 import { volumeAttachmentKind } from '../../api/kinds/storage/volume-attachment.ts';
 import { podKind } from '../../api/kinds/pod/pod.ts';
@@ -22,10 +23,10 @@ import {
   type DesiredAttachment,
 } from './snapshot.ts';
 
-/** What the objects say. */
+/** The part of a snapshot that comes from the caches. */
 export type CachedSnapshot = Omit<AttachDetachSnapshot, 'unwantedSince' | 'lastEvent'>;
 
-/** The caches, arranged so that everything about one volume on one node is found without looking at anything else. */
+/** Indexed caches: everything about one volume on one node is found without a scan. */
 export class AttachDetachView {
   readonly pods: Cache<Pod>;
   readonly claims: Cache<PersistentVolumeClaim>;
@@ -38,7 +39,7 @@ export class AttachDetachView {
   readonly podsByNode: Index<Pod>;
   /** By 'node namespace/claim'. */
   readonly #podsByUse: Index<Pod>;
-  /** Pods that name disks themselves, by the disks' unique names, and by their drivers. */
+  /** Pods with inline volumes, by the volumes' unique names, and by their drivers. */
   readonly podsByDisk: Index<Pod>;
   readonly podsByDiskDriver: Index<Pod>;
   readonly volumesByClaim: Index<PersistentVolume>;
@@ -47,12 +48,12 @@ export class AttachDetachView {
   readonly #claimsByVolume: Index<PersistentVolumeClaim>;
   readonly attachmentsByNode: Index<VolumeAttachment>;
   readonly attachmentsByVolume: Index<VolumeAttachment>;
-  /** Of disks that pods name themselves, by unique name. */
+  /** Attachments of inline volumes, by unique name. */
   readonly attachmentsByDisk: Index<VolumeAttachment>;
   readonly targets: AttachTargets;
 
-  constructor(informers: Informers, pairs: AttachTargets) {
-    this.targets = pairs;
+  constructor(informers: Informers, targets: AttachTargets) {
+    this.targets = targets;
     this.pods = informers.cache(podKind);
     this.claims = informers.cache(persistentVolumeClaimKind);
     this.volumes = informers.cache(persistentVolumeKind);
@@ -79,7 +80,7 @@ export class AttachDetachView {
     this.attachmentsByDisk = this.attachments.addIndex((attachment) => optional(nameOfAttachedDisk(attachment)));
   }
 
-  /** Undefined: nobody knows which volume an attachment of this name is about, or there is none. */
+  /** Undefined: the volume of the attachment of this name is unknown, or there is no such attachment. */
   target(id: string): AttachTarget | undefined {
     const known = this.targets.get(id);
     const attachment = this.attachments.getKey(id);
@@ -92,61 +93,61 @@ export class AttachDetachView {
     return this.targets.get(id);
   }
 
-  /** `lastInUse`: what the node called in use when it was last seen, if it is gone. */
-  snapshot(pair: AttachTarget, lastInUse: readonly string[]): CachedSnapshot {
-    const attachment = this.attachments.getKey(pair.id);
-    const users = this.#users(pair, attachment);
-    const wants = users.flatMap((pod) => optional(this.#desired(pod, pair))).sort((a, b) => compare(keyOf(a.pod.metadata), keyOf(b.pod.metadata)));
+  /** `lastInUse`: the last volumesInUse of a node that is gone. */
+  snapshot(target: AttachTarget, lastInUse: readonly string[]): CachedSnapshot {
+    const attachment = this.attachments.getKey(target.id);
+    const users = this.#users(target, attachment);
+    const desiredBy = users.flatMap((pod) => optional(this.#desired(pod, target))).sort((a, b) => compare(keyOf(a.pod.metadata), keyOf(b.pod.metadata)));
     return {
-      target: pair,
-      attachRequired: this.drivers.getKey(pair.driver)?.spec.attachRequired !== false,
-      desiredBy: wants,
+      target,
+      attachRequired: this.drivers.getKey(target.driver)?.spec.attachRequired !== false,
+      desiredBy,
       users: users.map((pod) => keyOf(pod.metadata)),
-      node: this.#node(pair, attachment, lastInUse),
+      node: this.#node(target, attachment, lastInUse),
       attachment: readAttachment(attachment),
-      competitors: this.isExclusive(pair) ? this.#competitors(pair) : [],
+      competitors: this.isExclusive(target) ? this.#competitors(target) : [],
     };
   }
 
-  isExclusive(pair: AttachTarget): boolean {
-    if (this.#volumesByUniqueName.get(pair.uniqueName).some((volume) => attachableOf(volume)?.exclusive)) return true;
+  isExclusive(target: AttachTarget): boolean {
+    if (this.#volumesByUniqueName.get(target.uniqueName).some((volume) => attachableOf(volume)?.exclusive)) return true;
     return this.podsByDisk
-      .get(pair.uniqueName)
-      .some((pod) => inlineDisksOf(pod).some((disk) => nameOfDisk(disk) === pair.uniqueName && attachableOf(disk)?.exclusive));
+      .get(target.uniqueName)
+      .some((pod) => inlineDisksOf(pod).some((disk) => nameOfDisk(disk) === target.uniqueName && attachableOf(disk)?.exclusive));
   }
 
-  #node(pair: AttachTarget, attachment: VolumeAttachment | undefined, lastInUse: readonly string[]): NodeState {
-    const node = this.nodes.getKey(pair.node);
-    if (node === undefined) return { state: 'gone', wasInUse: lastInUse.includes(pair.uniqueName) };
-    return readNode(node, pair.uniqueName, isNewer(node.metadata.resourceVersion ?? '', attachment?.metadata.resourceVersion ?? ''));
+  #node(target: AttachTarget, attachment: VolumeAttachment | undefined, lastInUse: readonly string[]): NodeState {
+    const node = this.nodes.getKey(target.node);
+    if (node === undefined) return { state: 'gone', wasInUse: lastInUse.includes(target.uniqueName) };
+    return readNode(node, target.uniqueName, isNewer(node.metadata.resourceVersion, attachment?.metadata.resourceVersion ?? ''));
   }
 
-  #competitors(pair: AttachTarget): readonly CompetingAttachment[] {
-    const volumes = this.#volumesByUniqueName.get(pair.uniqueName);
-    return [...volumes.flatMap((volume) => this.attachmentsByVolume.get(volume.metadata.name ?? '')), ...this.attachmentsByDisk.get(pair.uniqueName)]
+  #competitors(target: AttachTarget): readonly CompetingAttachment[] {
+    const volumes = this.#volumesByUniqueName.get(target.uniqueName);
+    return [...volumes.flatMap((volume) => this.attachmentsByVolume.get(volume.metadata.name)), ...this.attachmentsByDisk.get(target.uniqueName)]
       .flatMap((attachment) => {
-        const there = this.targets.ofUniqueName(pair.uniqueName, attachment.spec.nodeName);
-        if (there === undefined || there.id !== attachment.metadata.name || there.node === pair.node) return [];
-        const pods = this.#users(there, attachment).map(({ metadata }) => ({ namespace: metadata.namespace ?? '', name: metadata.name ?? '' }));
-        const inUse = this.nodes.getKey(there.node)?.status.volumesInUse?.includes(pair.uniqueName) ?? false;
+        const there = this.targets.ofUniqueName(target.uniqueName, attachment.spec.nodeName);
+        if (there === undefined || there.id !== attachment.metadata.name || there.node === target.node) return [];
+        const pods = this.#users(there, attachment).map(({ metadata }) => ({ namespace: metadata.namespace ?? '', name: metadata.name }));
+        const inUse = this.nodes.getKey(there.node)?.status.volumesInUse?.includes(target.uniqueName) ?? false;
         return [{ node: there.node, attachment: readAttachment(attachment), pods: pods.sort((a, b) => compare(keyOf(a), keyOf(b))), inUse }];
       })
       .sort((a, b) => compare(a.node, b.node));
   }
 
-  /** Pods on the node that use the volume, or did when their claim was still in order. */
-  #users(pair: AttachTarget, attachment: VolumeAttachment | undefined): readonly Pod[] {
-    const users = new Map<string, Pod>();
-    for (const claim of this.#claimsOf(pair, attachment)) {
-      for (const pod of this.#podsByUse.get(useOf(pair.node, claim))) if (!hasEnded(pod)) users.set(keyOf(pod.metadata), pod);
+  /** Pods on the node that use the volume, or did when their claim was still bound. */
+  #users(target: AttachTarget, attachment: VolumeAttachment | undefined): readonly Stored<Pod>[] {
+    const users = new Map<string, Stored<Pod>>();
+    for (const claim of this.#claimsOf(target, attachment)) {
+      for (const pod of this.#podsByUse.get(useOf(target.node, claim))) if (!hasEnded(pod)) users.set(keyOf(pod.metadata), pod);
     }
-    for (const pod of this.podsByDisk.get(pair.uniqueName)) if (nodeOf(pod) === pair.node && !hasEnded(pod)) users.set(keyOf(pod.metadata), pod);
+    for (const pod of this.podsByDisk.get(target.uniqueName)) if (nodeOf(pod) === target.node && !hasEnded(pod)) users.set(keyOf(pod.metadata), pod);
     return [...users.values()];
   }
 
-  /** 'namespace/name' of the claims that have the volume, and of a deleted one that the volume still remembers. */
-  #claimsOf(pair: AttachTarget, attachment: VolumeAttachment | undefined): ReadonlySet<string> {
-    const volumes = this.#volumesByUniqueName.get(pair.uniqueName);
+  /** 'namespace/name' of the claims that have the volume, and of a deleted one that its claimRef still names. */
+  #claimsOf(target: AttachTarget, attachment: VolumeAttachment | undefined): ReadonlySet<string> {
+    const volumes = this.#volumesByUniqueName.get(target.uniqueName);
     const claims = new Set<string>();
     for (const { spec } of volumes) if (spec.claimRef !== undefined && this.claims.get(refOf(spec.claimRef)) === undefined) claims.add(keyOf(spec.claimRef));
     const names = new Set([...volumes.map(({ metadata }) => metadata.name), attachment?.spec.source.persistentVolumeName]);
@@ -154,21 +155,21 @@ export class AttachDetachView {
     return claims;
   }
 
-  /** Only a claim and a volume that are bound to each other are attached for; and a disk that the pod names itself. */
-  #desired(pod: Pod, pair: AttachTarget): DesiredAttachment | undefined {
-    for (const volume of this.#volumesByUniqueName.get(pair.uniqueName)) {
+  /** A volume is desired only if it and the claim are bound to each other, or if it is an inline volume of the pod. */
+  #desired(pod: Stored<Pod>, target: AttachTarget): DesiredAttachment | undefined {
+    for (const volume of this.#volumesByUniqueName.get(target.uniqueName)) {
       const { claimRef } = volume.spec;
       if (claimRef === undefined) continue;
       const claim = this.claims.get(refOf(claimRef));
       if (claim?.status.phase !== 'Bound' || claim.spec.volumeName !== volume.metadata.name || claim.metadata.uid !== claimRef.uid) continue;
       if (usesClaim(pod, claim)) return { pod, volume };
     }
-    const disk = diskOf(pod, pair.uniqueName);
+    const disk = diskOf(pod, target.uniqueName);
     return disk === undefined ? undefined : { pod, volume: disk, isInline: true };
   }
 }
 
-/** A claim of a generic ephemeral volume counts only if it was made for this very pod. */
+/** A claim of a generic ephemeral volume counts only if this pod owns it. */
 function usesClaim(pod: Pod, { metadata }: PersistentVolumeClaim): boolean {
   if (pod.metadata.namespace !== metadata.namespace) return false;
   return (pod.spec.volumes ?? []).some((volume) => {

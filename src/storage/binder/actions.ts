@@ -5,26 +5,26 @@ import type { ConfirmClaimGone } from '../volumes/decision.ts';
 import { claimBoundTo, linkClaim, linkVolume, unlinkVolume, volumeInPhase } from '../volumes/edits.ts';
 import type { Volume } from '../volumes/volume.ts';
 
-/** All that the binder may do to the world. */
+/** All actions of the binder. */
 export type BinderAction = Bind | ObjectWrite<PersistentVolume> | ObjectWrite<PersistentVolumeClaim> | ConfirmClaimGone | RecordEvent;
 
-/** Both objects, specs and statuses, in one transaction: nobody ever sees half a binding. */
+/** Both objects, specs and statuses, in one transaction: no client ever sees half a binding. */
 export interface Bind {
   readonly do: 'bind';
   readonly volume: PersistentVolume;
   readonly claim: PersistentVolumeClaim;
 }
 
-/** `plain`: the API server is not ours, or hides what Kubernetes has not. */
+/** `plain`: the API server has no volume bindings: it is not Mooring's, or runs with --plain. */
 export type BindMode = 'transaction' | 'plain';
 
 /**
- * What is still missing until the claim has the volume, however much of it is done already.
+ * The writes that are still missing until the claim is bound to the volume, however many of them are done already.
  *
- * Step by step the volume comes first, in spec and status, then the claim, in spec and status, as in Kubernetes. A crash
- * behind any step leaves a volume that points at a claim: no other claim can take it, and deciding about the claim
- * again finds it first. The other way round, a crash would leave a claim that names a volume which somebody else may
- * take meanwhile.
+ * In plain mode the volume comes first, in spec and status, then the claim, in spec and status, as in Kubernetes. A crash
+ * behind any step leaves a volume whose claimRef names the claim: no other claim can take it, and the next decision about the
+ * claim finds it first. The other way round, a crash would leave a claim that names a volume which another claim may take
+ * meanwhile.
  */
 export function bind(volume: Volume, claim: Claim, mode: BindMode): readonly BinderAction[] {
   const linkedVolume = linkVolume(volume, claim);
@@ -40,7 +40,7 @@ export function bind(volume: Volume, claim: Claim, mode: BindMode): readonly Bin
   return mode === 'plain' || steps.length <= 1 ? steps : [{ do: 'bind', volume: boundVolume, claim: boundClaim }];
 }
 
-/** The volume goes back to where it came from: free, or reserved by name. */
+/** The volume becomes what it was before: free, or reserved for a claim by name. */
 export function unbind(volume: Volume): readonly BinderAction[] {
   const unlinked = unlinkVolume(volume);
   return [...update(volume.object, unlinked), ...updateStatus(unlinked, volumeInPhase(unlinked, 'Available'))];

@@ -9,7 +9,7 @@ import { claimsOfPod, hasEnded } from '../volumes/pods.ts';
 import { defaultClassOf, isDefaultClass, waitsForConsumer } from '../../api/volumes/storage-class.ts';
 import type { VolumesView } from '../volumes/view.ts';
 import type { Volume } from '../volumes/volume.ts';
-import { type Change, type Index, keyOf } from '../../client/informers/cache.ts';
+import { type Change, changedObject, type Index, keyOf } from '../../client/informers/cache.ts';
 import type { Client, Result } from '../../client/client.ts';
 import { confirmGone } from '../../client/controller/confirm.ts';
 import type { Informers } from '../../client/informers/informers.ts';
@@ -27,15 +27,15 @@ import { Offers } from './offers.ts';
 export interface BinderOptions {
   readonly client: Client;
   readonly informers: Informers;
-  /** Told of every change of volumes and claims before this controller is. */
+  /** Updated with every change of volumes and claims before this controller's sources are. */
   readonly view: VolumesView;
   readonly events: RecordedEvents;
   readonly log: Log;
-  /** Rung for claims that found no volume: the provisioner looks at them next. */
+  /** Fired for claims that found no volume: the provisioner decides about them next. */
   readonly provisionTrigger: Trigger<string>;
   /** Claims for which the provisioner found a volume. */
   readonly bindTrigger: Source<string>;
-  /** Writes both objects in one transaction. Absent: the server cannot, and they are bound step by step. */
+  /** Writes both objects in one transaction. Absent: the server cannot, and the mode is `plain`. */
   readonly bindTogether?: (pair: Bind) => Promise<Result<unknown>>;
 }
 
@@ -95,26 +95,26 @@ type VolumeOrClaimWrite = ObjectWrite<PersistentVolume> | ObjectWrite<Persistent
 
 const needsVolume = ({ reasons }: BinderDecision): boolean => reasons.some(({ next }) => next === 'provisioner');
 
-/** A write that gives a volume away, or not: whose turn it is, who is to have the volume, and what comes of it. */
+/** A write of a volume or a claim: the key of its pass, the claim that is to get the volume, and the outcome. */
 interface VolumeWriteInFlight {
   readonly key: BinderKey;
   readonly claim: string | undefined;
   readonly outcome: Promise<Outcome>;
 }
 
-/** The claim that is to have the volume which an action writes, if any. */
+/** The claim that gets the volume by this action, if any. */
 function claimGettingVolume(action: BinderAction, key: BinderKey): string | undefined {
   if (action.do === 'bind') return keyOf(action.claim.metadata);
   return key.startsWith('pvc/') ? key.slice('pvc/'.length) : undefined;
 }
 
 class VolumeBinder {
-  /** For volumes that were to be given away, and were not. */
+  /** Fired after a bind that failed, for the volume's next candidate. */
   readonly trigger = new Trigger<BinderKey>();
   readonly #options: BinderOptions;
   readonly #writer: ObjectWriter;
   readonly #offers = new Offers();
-  /** By the names of volumes: the claims that the server would not let have them. */
+  /** By volume name: the claims whose bind the server refused. */
   readonly #refused = new Map<string, Set<string>>();
   readonly #podsByClaim: Index<Parameters<typeof claimsOfPod>[0]>;
   readonly #classes: { get(ref: { name: string }): StorageClass | undefined; list(): Iterable<StorageClass> };
@@ -139,28 +139,29 @@ class VolumeBinder {
       offeredTo: (name) => view.claim(this.#offers.claimFor(name) ?? ''),
       podsToSchedule: (key) => this.#podsByClaim.get(key).flatMap((pod) => (hasEnded(pod) || (pod.spec.nodeName ?? '') !== '' ? [] : [podToSchedule(pod)])),
     };
-    // A volume's own turn must not choose what is being given to anybody, not even to the claim that it is offered to.
+    // The pass of a volume must not choose a volume whose bind is in flight, not even for the claim that it is offered to.
     this.#snapshotForVolumes = { ...this.#snapshotForClaims, bestFit: (claim, fit) => view.bestFit(claim, fit, '') };
   }
 
-  /** A volume wakes itself, the claims it points at or is named by, and one claim that it could satisfy. */
-  *keysForVolumeChange({ before, after }: Change<PersistentVolume>): Generator<BinderKey> {
+  /** A volume enqueues itself, the claims that it names or that name it, and one claim that it could satisfy. */
+  *keysForVolumeChange(change: Change<PersistentVolume>): Generator<BinderKey> {
     const { view } = this.#options;
-    const name = (after ?? before)?.metadata.name ?? '';
+    const { before, after } = change;
+    const { name } = changedObject(change).metadata;
     this.#refused.delete(name);
     yield volumeKey(name);
     for (const object of [before, after]) {
       const ref = object?.spec.claimRef;
-      if (ref !== undefined) yield claimKey(`${ref.namespace ?? ''}/${ref.name ?? ''}`);
+      if (ref !== undefined) yield claimKey(keyOf(ref));
     }
     for (const key of view.claimsNaming(name)) yield claimKey(key);
     yield* this.#offer(name);
   }
 
-  *keysForClaimChange({ before, after }: Change<PersistentVolumeClaim>): Generator<BinderKey> {
+  *keysForClaimChange(change: Change<PersistentVolumeClaim>): Generator<BinderKey> {
     const { view } = this.#options;
-    const { namespace = '', name = '' } = (after ?? before)?.metadata ?? {};
-    const key = `${namespace}/${name}`;
+    const { before, after } = change;
+    const key = keyOf(changedObject(change).metadata);
     yield claimKey(key);
     for (const volume of view.volumes.withClaimRef(key)) yield volumeKey(volume.name);
     const [previous, named] = [before?.spec.volumeName, after?.spec.volumeName];
@@ -174,16 +175,16 @@ class VolumeBinder {
     yield* this.#offer(refused);
   }
 
-  *keysForClassChange({ before, after }: Change<StorageClass>): Generator<BinderKey> {
+  *keysForClassChange(change: Change<StorageClass>): Generator<BinderKey> {
     const { view } = this.#options;
-    for (const key of view.waitingOfClass((after ?? before)?.metadata.name ?? '')) yield claimKey(key);
-    const isDefault = [before, after].some((storageClass) => storageClass !== undefined && isDefaultClass(storageClass.metadata));
+    for (const key of view.waitingOfClass(changedObject(change).metadata.name)) yield claimKey(key);
+    const isDefault = [change.before, change.after].some((storageClass) => storageClass !== undefined && isDefaultClass(storageClass.metadata));
     if (isDefault) for (const key of view.waitingOfClass('')) yield claimKey(key);
   }
 
   /**
-   * The volume, if it is free, wakes the claim that it suits best; if it is new, its own turn binds the two. A claim that it is offered to no longer is woken
-   * too, unless it has got it: it may have missed others, which were not offered to it because this one was.
+   * A free volume enqueues the claim that it suits best; if it is new, its own pass binds the two. The claim of an earlier offer is
+   * enqueued too, unless it got the volume: other volumes were not offered to it because this one was.
    */
   *#offer(name: string): Generator<BinderKey> {
     const { view } = this.#options;
@@ -214,17 +215,17 @@ class VolumeBinder {
     return { type: 'volume', volume, snapshot: this.#snapshotForVolumes };
   }
 
-  /** Whoever follows the log is told that nothing is to be done; nobody else needs a decision for that. */
+  /** A settled pair needs no decision, except for the debug log. */
   #isSkipped(volume: Volume | undefined, claim: Claim | undefined): boolean {
     return !this.#options.log.debugs && areSettled(volume, claim);
   }
 
-  /** From the decision until the volume's write is answered, passes that run beside this one leave the volume alone. */
-  markInFlight(snapshot: BinderSubject, actions: readonly BinderAction[]): void {
+  /** From the decision until the server answers the write, other passes leave the volume alone. */
+  markInFlight(subject: BinderSubject, actions: readonly BinderAction[]): void {
     for (const action of actions) {
-      const given = action.do === 'bind' ? action.volume : action.do === 'update' && action.object.kind === 'PersistentVolume' ? action.object : undefined;
-      const taker = claimGettingVolume(action, snapshot.type === 'claim' ? claimKey(snapshot.claim.key) : volumeKey(snapshot.volume.name));
-      if (given !== undefined && taker !== undefined) this.#options.view.bindsInFlight.set(given.metadata.name ?? '', taker);
+      const volume = action.do === 'bind' ? action.volume : action.do === 'update' && action.object.kind === 'PersistentVolume' ? action.object : undefined;
+      const claim = claimGettingVolume(action, subject.type === 'claim' ? claimKey(subject.claim.key) : volumeKey(subject.volume.name));
+      if (volume !== undefined && claim !== undefined) this.#options.view.bindsInFlight.set(volume.metadata.name ?? '', claim);
     }
   }
 
@@ -237,26 +238,26 @@ class VolumeBinder {
   }
 
   /**
-   * The cache reads its own writes: once the answer is here, the volume shows itself that it is taken. If it is not, those who passed
-   * it over meanwhile have to be called back. Whoever's turn it was comes back by itself, and not at once: a write that the
-   * server always refuses would keep both busy.
+   * The cache reads its own writes: once the answer is here, the volume's claimRef shows that it is taken. If it is not, the claims that
+   * skipped it meanwhile are enqueued. The key of this pass is not: the loop retries it later, or a write that the server always
+   * refuses would keep both busy.
    */
-  async #endInFlight({ kind, metadata }: PersistentVolume | PersistentVolumeClaim, { key, claim: taker, outcome }: VolumeWriteInFlight): Promise<Outcome> {
+  async #endInFlight({ kind, metadata }: PersistentVolume | PersistentVolumeClaim, { key, claim, outcome }: VolumeWriteInFlight): Promise<Outcome> {
     const name = metadata.name ?? '';
     let end: Outcome | undefined;
     try {
       return (end = await outcome);
     } finally {
-      const { bindsInFlight: beingGiven } = this.#options.view;
-      if (kind === 'PersistentVolume' && taker !== undefined && beingGiven.get(name) === taker) {
-        beingGiven.delete(name);
-        if (typeof end === 'object') this.#refuse(name, taker);
-        for (const woken of this.#offer(name)) if (woken !== key) this.trigger.fire(woken);
+      const { bindsInFlight } = this.#options.view;
+      if (kind === 'PersistentVolume' && claim !== undefined && bindsInFlight.get(name) === claim) {
+        bindsInFlight.delete(name);
+        if (typeof end === 'object') this.#refuse(name, claim);
+        for (const next of this.#offer(name)) if (next !== key) this.trigger.fire(next);
       }
     }
   }
 
-  /** The server may never let the claim have the volume: until the volume changes, others are asked. */
+  /** The server may refuse the bind for ever: until the volume changes, it is offered to other claims. */
   #refuse(volumeName: string, claim: string): void {
     if (this.#options.view.volumes.get(volumeName) === undefined) return;
     const refused = this.#refused.get(volumeName) ?? new Set();
@@ -270,7 +271,7 @@ class VolumeBinder {
 
   async #bindTogether(pair: Bind): Promise<Outcome> {
     const { bindTogether } = this.#options;
-    if (bindTogether === undefined) throw new Error('decided to bind in one transaction, which this server cannot');
+    if (bindTogether === undefined) throw new Error('the binder decided on a transaction, which this server does not have');
     return outcomeOf(await bindTogether(pair));
   }
 }

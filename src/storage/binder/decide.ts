@@ -1,8 +1,7 @@
 /**
  * Which claim has which volume, and what phases that makes.
  *
- * Who points at whom decides everything: a volume at a claim (claimRef, by name or by uid) and a claim at a volume
- * (volumeName). When both exist:
+ * Two references decide everything: a volume's claimRef (by name or by uid) and a claim's volumeName. When both objects exist:
  *
  *     volume → claim   claim → volume
  *     by uid           none            finish: the claim takes the volume
@@ -23,21 +22,21 @@ import { waitsForConsumer } from '../../api/volumes/storage-class.ts';
 import { isFree, isVolumeBoundToClaim, type Volume } from '../volumes/volume.ts';
 import { bind, type BinderAction, type BindMode, setPhase, unbind } from './actions.ts';
 
-/** What the binder sees: all of it as of one moment. */
+/** What the binder reads, as of one moment. */
 export interface BinderSnapshot {
   readonly mode: BindMode;
   readonly lastEvent: LastEvent;
   volume(name: string): Volume | undefined;
   /** By 'namespace/name'. */
   claim(key: string): Claim | undefined;
-  /** A claim that was bound to the volume of this name, and has a right to it, whatever became of the volume's claimRef. */
+  /** A claim that was bound to the volume of this name, and keeps it, whatever became of the volume's claimRef. */
   ownerOf(volumeName: string): Claim | undefined;
   class(name: string): StorageClass | undefined;
   defaultClass(): StorageClass | undefined;
   bestFit(claim: Claim, options: { readonly reservedOnly: boolean }): Volume | undefined;
-  /** The claim that a volume which was just made could satisfy, and no other volume is offered to. */
+  /** The claim that the new volume is offered to. */
   offeredTo(volumeName: string): Claim | undefined;
-  /** The pods that use a claim, have not ended, and run nowhere yet. */
+  /** The pods that use a claim, have not ended, and have no node yet. */
   podsToSchedule(claimKey: string): readonly PodToSchedule[];
 }
 
@@ -67,8 +66,8 @@ export function decide(subject: BinderSubject, now: number): BinderDecision {
 }
 
 /**
- * Bound to each other, and both say so: nothing is to be decided about either of them. Most volumes and claims are like this, most of the
- * time, and are told apart from the others before anything is decided.
+ * Bound to each other, in spec and status: nothing is to be decided about either of them. Most volumes and claims are like this, most of
+ * the time, so this check comes before the decision.
  */
 export function areSettled(volume: Volume | undefined, claim: Claim | undefined): boolean {
   if (volume?.claim === undefined || claim === undefined || !claim.everBound || claim.volumeName !== volume.name) return false;
@@ -127,7 +126,7 @@ function bindRequested(claim: Claim, snapshot: BinderSnapshot, now: number): Bin
   return keepPendingWithEvent({ claim, why, snapshot, now, event: warning(claim, 'VolumeMismatch', message) });
 }
 
-/** The claim takes what fits best. If nothing does, it waits: for a class, for a pod, for a provisioner, or for a volume. */
+/** The claim takes the best match. Without one it waits: for a class, for a pod, for a provisioner, or for a volume. */
 function bindBestFit(claim: Claim, snapshot: BinderSnapshot, now: number): BinderDecision {
   if (claim.selector.type === 'invalid') {
     const message = `error creating internal label selector for claim: ${claim.key}: ${claim.selector.problem}`;
@@ -144,7 +143,7 @@ function bindBestFit(claim: Claim, snapshot: BinderSnapshot, now: number): Binde
   }
   if (delayed && claim.selectedNode === undefined) return waitForConsumer(claim, snapshot, now);
   if (claim.className !== '') {
-    const why: BinderReason = { code: 'Provisioning', text: `no volume fits; one of class "${claim.className}" has to be made`, next: 'provisioner' };
+    const why: BinderReason = { code: 'Provisioning', text: `no volume fits; one of class "${claim.className}" has to be provisioned`, next: 'provisioner' };
     return { actions: [], reasons: [why] };
   }
   const message = 'no persistent volumes available for this claim and no storage class is set';
@@ -162,24 +161,24 @@ function waitForConsumer(claim: Claim, snapshot: BinderSnapshot, now: number): B
   const names = pods.map(({ name }) => name).sort();
   const message = names.length === 1 ? `waiting for pod ${names[0] ?? ''} to be scheduled` : `waiting for pods ${names.join(',')} to be scheduled`;
   const why: BinderReason = { code: 'WaitForPodScheduled', text: message, next: 'scheduler', pods: names };
-  // Most pods have their node at once, and then nobody has to know that they waited for it.
+  // Most pods get their node at once: then no event is needed.
   const patience =
     snapshot.lastEvent(claim.uid)?.reason === 'WaitForFirstConsumer' ? Math.min(...pods.map(({ created }) => created)) + unscheduledPodGraceMs - now : 0;
-  // More than that: the clocks disagree.
+  // A longer wait means that the clocks disagree.
   if (patience > 0 && patience <= unscheduledPodGraceMs) return { actions: keepPending(claim), reasons: [why], again: now + patience };
   return keepPendingWithEvent({ claim, why, snapshot, now, event: normal(claim, 'WaitForPodScheduled', message) });
 }
 
-/** Kubernetes says so when it looks at the claim the next time, which is within fifteen seconds. */
+/** Kubernetes records this event at its next resync of the claim, within fifteen seconds. */
 const unscheduledPodGraceMs = 2000;
 
-/** The claim has the volume: whatever is missing to that is done. */
+/** The claim gets the volume: the writes that are still missing. */
 function bindTo(volume: Volume, claim: Claim, snapshot: BinderSnapshot, now: number): BinderDecision {
   if (volume.capacity === undefined && claim.phase !== 'Bound') {
     const message = `PersistentVolume "${volume.name}" is without a storage capacity`;
     const why: BinderReason = { code: 'VolumeWithoutCapacity', text: message, next: 'administrator', volume: volume.name };
-    const said = recordIfChanged(warning(claim, 'VolumeMismatch', message), snapshot.lastEvent(claim.uid), now);
-    return { actions: said.actions, reasons: [why], again: said.again };
+    const recorded = recordIfChanged(warning(claim, 'VolumeMismatch', message), snapshot.lastEvent(claim.uid), now);
+    return { actions: recorded.actions, reasons: [why], again: recorded.again };
   }
   const actions = bind(volume, claim, snapshot.mode);
   const why: BinderReason =
@@ -200,8 +199,8 @@ interface PendingClaim {
 }
 
 function keepPendingWithEvent({ claim, why, event, snapshot, now }: PendingClaim): BinderDecision {
-  const said = recordIfChanged(event, snapshot.lastEvent(claim.uid), now);
-  return { actions: [...said.actions, ...keepPending(claim)], reasons: [why], again: said.again };
+  const recorded = recordIfChanged(event, snapshot.lastEvent(claim.uid), now);
+  return { actions: [...recorded.actions, ...keepPending(claim)], reasons: [why], again: recorded.again };
 }
 
 const warning = ({ object }: Claim | Volume, reason: string, message: string): ObjectEvent => ({ about: object, type: 'Warning', reason, message });
@@ -228,24 +227,28 @@ export function decideVolume(volume: Volume, snapshot: BinderSnapshot, now: numb
 
 function offer(volume: Volume, snapshot: BinderSnapshot, now: number): BinderDecision {
   const owner = snapshot.ownerOf(volume.name);
-  // Somebody cleared its claimRef: it goes back to its claim, and is never offered to another meanwhile.
+  // A user cleared its claimRef: it goes back to its claim, and is not offered to another meanwhile.
   if (owner !== undefined)
     return { actions: [], reasons: [{ code: 'WaitForClaim', text: `goes back to claim ${owner.key}`, next: 'binder', claim: owner.key }] };
-  const taker = claimToBind(volume, snapshot);
-  if (taker !== undefined) return bindTo(volume, taker, snapshot, now);
+  const claim = claimToBind(volume, snapshot);
+  if (claim !== undefined) return bindTo(volume, claim, snapshot, now);
   const actions = setPhase(volume, 'Available');
   if (volume.claimSelector.type === 'valid') {
     const text = isFree(volume) ? 'free for a claim that it fits' : volume.deleting ? 'being deleted' : 'becomes available';
     return { actions, reasons: [{ code: 'Available', text, next: 'user' }] };
   }
   const message = `Cannot be bound to any claim: its claim selector cannot be read: ${volume.claimSelector.problem}`;
-  const said = recordIfChanged(warning(volume, 'InvalidClaimSelector', message), snapshot.lastEvent(volume.uid), now);
-  return { actions: [...said.actions, ...actions], reasons: [{ code: 'InvalidClaimSelector', text: message, next: 'administrator' }], again: said.again };
+  const recorded = recordIfChanged(warning(volume, 'InvalidClaimSelector', message), snapshot.lastEvent(volume.uid), now);
+  return {
+    actions: [...recorded.actions, ...actions],
+    reasons: [{ code: 'InvalidClaimSelector', text: message, next: 'administrator' }],
+    again: recorded.again,
+  };
 }
 
 /**
- * A new volume that a claim has been waiting for is bound to it at once: it need not become Available first, which would be one write more.
- * Not so step by step: there, everything happens as in Kubernetes.
+ * A new volume that a claim has been waiting for is bound to it at once, without becoming Available first: one write less. Not in plain
+ * mode, where every step is as in Kubernetes.
  */
 function claimToBind(volume: Volume, snapshot: BinderSnapshot): Claim | undefined {
   if (snapshot.mode === 'plain' || volume.phase !== 'Pending' || volume.deleting) return undefined;
@@ -255,18 +258,18 @@ function claimToBind(volume: Volume, snapshot: BinderSnapshot): Claim | undefine
 }
 
 /**
- * Nobody will use this volume again; the reclaimer sees to it from here on. What a cache does not know may still exist (a
- * volume may arrive before its claim), so that is asked of the server first: data may be deleted because of this.
+ * The volume's claim is gone; the reclaimer takes over. The cache may not have the claim yet (a volume may arrive before its claim), so
+ * the server is asked first: data may be deleted because of this.
  */
 function release(volume: Volume, text: string, isClaimGone: boolean): BinderDecision {
   const why: BinderReason = { code: 'Released', text, next: 'reclaimer', ...(volume.claim === undefined ? {} : { claim: volume.claim.key }) };
-  // A volume that failed to be reclaimed keeps saying so.
+  // A volume that failed to be reclaimed stays Failed.
   if (volume.phase === 'Released' || volume.phase === 'Failed' || volume.claim === undefined) return { actions: [], reasons: [why] };
   const confirm: readonly BinderAction[] = isClaimGone ? [{ do: 'confirmClaimGone', claim: volume.claim }] : [];
   return { actions: [...confirm, ...setPhase(volume, 'Released')], reasons: [why] };
 }
 
-/** The claim's own turn finishes the binding; unless it never will. */
+/** The claim's own pass finishes the binding, unless the two do not match. */
 function waitForClaim(volume: Volume, claim: Claim, snapshot: BinderSnapshot, now: number): BinderDecision {
   if (claim.volumeMode === volume.volumeMode) {
     return { actions: [], reasons: [{ code: 'WaitForClaim', text: `waits for claim ${claim.key} to take it`, next: 'binder', claim: claim.key }] };
@@ -274,7 +277,7 @@ function waitForClaim(volume: Volume, claim: Claim, snapshot: BinderSnapshot, no
   const ofVolume = `Cannot bind PersistentVolume to requested PersistentVolumeClaim "${claim.name}" due to incompatible volumeMode.`;
   const ofClaim = `Cannot bind PersistentVolume "${volume.name}" to requested PersistentVolumeClaim due to incompatible volumeMode.`;
   const first = recordIfChanged(warning(volume, 'VolumeMismatch', ofVolume), snapshot.lastEvent(volume.uid), now);
-  // Remembered under the volume's name for it: the claim's own turn tells other things about the claim.
+  // Remembered under the volume's own key: the claim's pass records other events about the claim.
   const second = first.actions.length === 0 ? [] : [recordOnce(warning(claim, 'VolumeMismatch', ofClaim))];
   const why: BinderReason = { code: 'VolumeMismatch', text: ofVolume, next: 'user', claim: claim.key };
   return { actions: [...first.actions, ...second], reasons: [why], again: first.again };

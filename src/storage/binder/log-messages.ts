@@ -1,4 +1,4 @@
-/** What the binder does, in words for those who follow it in the log: each line because it happened. */
+/** The binder's debug log, with the messages of Kubernetes' PV controller at -v=4. */
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/generated/types.ts';
 import type { Volume } from '../volumes/volume.ts';
 import type { LogFields } from '../../world/world.ts';
@@ -25,7 +25,7 @@ const stateOf = ({ name, phase, claim, boundByController }: Volume): LogFields =
   boundByController,
 });
 
-/** What was chosen, if anything was. */
+/** The chosen volume, if there is one. */
 export function decisionLines(subject: BinderSubject, { reasons }: BinderDecision): readonly LogLine[] {
   const [reason] = reasons;
   if (subject.type !== 'claim' || reason?.code !== 'Binding' || reason.volume === undefined) return [];
@@ -37,7 +37,7 @@ export function decisionLines(subject: BinderSubject, { reasons }: BinderDecisio
   ];
 }
 
-/** What is about to be written. */
+/** Before an action. */
 export function actionStartLines(action: BinderAction): readonly LogLine[] {
   switch (action.do) {
     case 'bind':
@@ -66,7 +66,7 @@ function binding(object: PersistentVolume | PersistentVolumeClaim): LogLine {
 const nameOf = (object: PersistentVolume | PersistentVolumeClaim): LogFields =>
   isVolume(object) ? { volume: object.metadata.name } : { claim: keyOf(object) };
 
-/** What has happened once an action is done. */
+/** After an action. */
 export function actionDoneLines(action: BinderAction): readonly LogLine[] {
   switch (action.do) {
     case 'bind':

@@ -2,17 +2,16 @@ import type { Claim } from '../volumes/claim.ts';
 import type { Volume } from '../volumes/volume.ts';
 
 /**
- * Which claim is looked at because a volume became free. A claim is offered one volume at a time: a thousand volumes that
- * arrive together wake a thousand claims, not one claim a thousand times.
+ * Which claim a free volume enqueues. A claim is offered one volume at a time: a thousand volumes that arrive together enqueue a
+ * thousand claims, not one claim a thousand times.
  *
- * An offer is only a wake-up call. The claim takes whatever fits it best, perhaps another volume; then the volume that woke
- * it is offered to the next.
+ * An offer only enqueues the claim, which takes its best match, perhaps another volume; then this volume is offered to the next claim.
  */
 export class Offers {
   readonly #volumeFor = new Map<string, string>();
   readonly #claimFor = new Map<string, string>();
 
-  /** The first of the candidates who has no offer yet. */
+  /** The first candidate that has no offer yet. */
   make(volume: Volume, candidates: Iterable<Claim>): Claim | undefined {
     this.withdraw(volume.name);
     for (const claim of candidates) {

@@ -1,23 +1,24 @@
 import type { PublishTarget, PublishRequest } from '../../api/volumes/controller-publish.ts';
 import type { PersistentVolume, VolumeAttachment } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import type { Decision, ObjectWrite } from '../../client/decision.ts';
 import type { VolumeReason } from '../volumes/decision.ts';
 import type { PublishOutcome, UnpublishOutcome } from '../../api/volumes/driver-capabilities.ts';
 
-/** All that the attacher may do to the world. */
+/** All actions of the CSI attacher. */
 export type CsiAttacherAction =
   | ObjectWrite<VolumeAttachment>
   | ObjectWrite<PersistentVolume>
   | Publish
   | Unpublish
   | DetachDangling
-  /** What came of asking the driver; undefined: it is all written, and what a verification found is settled. */
-  | { readonly do: 'rememberAttempt'; readonly attachment: VolumeAttachment; readonly attempt: PublishAttempt | undefined };
+  /** The driver's last answer; undefined: it is written to the status, and the finding of a verification is settled. */
+  | { readonly do: 'rememberAttempt'; readonly attachment: Stored<VolumeAttachment>; readonly attempt: PublishAttempt | undefined };
 
-/** Asks the driver, and remembers the answer as an attempt. The attachment carries the attacher's finalizer by then: it cannot go unnoticed. */
+/** Asks the driver, and remembers the answer as an attempt. The attachment has the attacher's finalizer by then: it cannot be removed unnoticed. */
 export interface Publish {
   readonly do: 'publish';
-  readonly attachment: VolumeAttachment;
+  readonly attachment: Stored<VolumeAttachment>;
   readonly request: PublishRequest;
   /** How many attempts failed so far. */
   readonly failures: number;
@@ -25,23 +26,23 @@ export interface Publish {
 
 export interface Unpublish {
   readonly do: 'unpublish';
-  readonly attachment: VolumeAttachment;
+  readonly attachment: Stored<VolumeAttachment>;
   readonly target: PublishTarget;
   readonly failures: number;
 }
 
-/** Detaches what no attachment speaks of: only if the server knows none either, and the node does not have it mounted. */
+/** Detaches a volume without a VolumeAttachment: only if the server has none either, and the node does not have the volume mounted. */
 export interface DetachDangling {
   readonly do: 'detachDangling';
   readonly name: string;
   readonly dangling: DanglingAttachment;
 }
 
-/** A volume that the backend has on a node without an attachment. */
+/** A volume that the backend has attached to a node without a VolumeAttachment. */
 export interface DanglingAttachment {
   readonly driver: string;
   readonly node: string;
-  /** The volume as node statuses call it. */
+  /** The volume's name in a node's volumesAttached and volumesInUse. */
   readonly uniqueName: string;
   readonly target: PublishTarget;
 }

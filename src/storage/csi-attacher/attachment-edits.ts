@@ -5,7 +5,7 @@ import type { KubeObject } from '../../api/object.ts';
 
 const nodeIdAnnotation = 'csi.alpha.kubernetes.io/node-id';
 
-/** Kubernetes' external attachers have finalizers by their drivers' names; ours do as they do. */
+/** The finalizer of external-attacher, by the driver's name. */
 export function finalizerOf(driver: string): string {
   const name = driver.replaceAll(/[^a-zA-Z0-9-]/g, '-');
   return `external-attacher/${name.endsWith('-') ? `${name}X` : name}`;
@@ -22,7 +22,7 @@ export const released = <T extends VolumeAttachment | PersistentVolume>(object: 
     (object.metadata.finalizers ?? []).filter((name) => name !== finalizerOf(driver)),
   );
 
-/** The node's name for the driver stays on the attachment: the node may be gone when it is detached. */
+/** The driver's name for the node stays on the attachment: the node may be gone when the volume is detached. */
 export const withNodeId = (attachment: VolumeAttachment, nodeId: string): VolumeAttachment => withAnnotations(attachment, { [nodeIdAnnotation]: nodeId });
 
 export const nodeIdOn = ({ metadata }: VolumeAttachment): string | undefined => metadata.annotations?.[nodeIdAnnotation];

@@ -1,5 +1,7 @@
 import type { PersistentVolume, VolumeAttachment } from '../../api/generated/types.ts';
 import { untypedKind } from '../../api/kind.ts';
+import type { Stored } from '../../api/stored.ts';
+import { changedObject } from '../../client/informers/cache.ts';
 import { csiNodeKind } from '../../api/kinds/storage/csi-node.ts';
 import { nodeKind } from '../../api/kinds/core/node.ts';
 import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts';
@@ -25,8 +27,8 @@ import { type CsiAttacherKey, type Sha256, CsiAttacherView } from './view.ts';
 export interface AttachingDrivers {
   facts(name: string): DriverCapabilities | undefined;
   publish(driver: string, request: PublishRequest): Promise<PublishOutcome>;
-  unpublish(driver: string, placement: PublishTarget): Promise<UnpublishOutcome>;
-  /** The drivers that can say what they have attached. */
+  unpublish(driver: string, target: PublishTarget): Promise<UnpublishOutcome>;
+  /** The drivers that can list their attached volumes. */
   verifiable(): readonly string[];
   published(driver: string): Promise<DriverAnswer<readonly PublishTarget[]>>;
 }
@@ -39,9 +41,9 @@ export interface CsiAttacherOptions {
   readonly sha256: Sha256;
 }
 
-const keyOf = ({ metadata }: VolumeAttachment): CsiAttacherKey => `va/${metadata.name ?? ''}`;
+const keyOf = ({ metadata }: Stored<VolumeAttachment>): CsiAttacherKey => `va/${metadata.name}`;
 
-/** The attachments of drivers in this process; all others are left to those who attach them. */
+/** Attaches and detaches the volumes of the drivers in this process; other drivers have external attachers. */
 export function csiAttacher(options: CsiAttacherOptions): Controller<CsiAttacherKey, CsiAttacherSnapshot, CsiAttacherAction> {
   const attacher = new CsiAttacher(options);
   const { view } = attacher;
@@ -51,9 +53,9 @@ export function csiAttacher(options: CsiAttacherOptions): Controller<CsiAttacher
     sources: [
       attacher.trigger,
       attacher.verification,
-      source(volumeAttachmentKind, ({ before, after }) => attacher.keysForAttachmentChange(after ?? before, after === undefined)),
-      source(persistentVolumeKind, ({ before, after }) => attacher.keysForVolumeChange(after ?? before)),
-      source(csiNodeKind, ({ before, after }) => view.attachmentsOnNode.get((after ?? before)?.metadata.name ?? '').map(keyOf)),
+      source(volumeAttachmentKind, (change) => attacher.keysForAttachmentChange(changedObject(change), change.after === undefined)),
+      source(persistentVolumeKind, (change) => attacher.keysForVolumeChange(changedObject(change))),
+      source(csiNodeKind, (change) => view.attachmentsOnNode.get(changedObject(change).metadata.name).map(keyOf)),
     ],
     snapshot: (key) => attacher.snapshot(key),
     decide,
@@ -73,10 +75,10 @@ export function csiAttacher(options: CsiAttacherOptions): Controller<CsiAttacher
 class CsiAttacher {
   readonly view: CsiAttacherView;
   readonly verification: AttachmentVerification;
-  /** For answers of drivers: no object changes because of them. */
+  /** Fired by drivers' answers, which change no object. */
   readonly trigger = new Trigger<CsiAttacherKey>();
   readonly #options: CsiAttacherOptions;
-  /** By the attachment's uid: one of the same name is another one. */
+  /** By the attachment's uid: a new attachment of the same name has none. */
   readonly #attempts = new Map<string, PublishAttempt>();
 
   constructor(options: CsiAttacherOptions) {
@@ -86,21 +88,20 @@ class CsiAttacher {
     this.verification = new AttachmentVerification({ world, view: this.view, drivers: drivers.verifiable(), published: (name) => drivers.published(name) });
   }
 
-  *keysForAttachmentChange(attachment: VolumeAttachment | undefined, isGone: boolean): Generator<CsiAttacherKey> {
-    if (attachment === undefined || !this.#isOurs(attachment.spec.attacher)) return;
+  *keysForAttachmentChange(attachment: Stored<VolumeAttachment>, isGone: boolean): Generator<CsiAttacherKey> {
+    if (!this.#isOurs(attachment.spec.attacher)) return;
     yield keyOf(attachment);
     if (!isGone) return;
-    this.#attempts.delete(attachment.metadata.uid ?? '');
-    this.verification.settled(attachment.metadata.name ?? '');
+    this.#attempts.delete(attachment.metadata.uid);
+    this.verification.settled(attachment.metadata.name);
     const { persistentVolumeName } = attachment.spec.source;
     if (persistentVolumeName !== undefined) yield `pv/${persistentVolumeName}`;
   }
 
-  *keysForVolumeChange(volume: PersistentVolume | undefined): Generator<CsiAttacherKey> {
-    if (volume === undefined) return;
+  *keysForVolumeChange(volume: Stored<PersistentVolume>): Generator<CsiAttacherKey> {
     const driver = csiSourceOf(volume)?.driver;
     if (driver === undefined || !this.#isOurs(driver)) return;
-    const name = volume.metadata.name ?? '';
+    const { name } = volume.metadata;
     yield `pv/${name}`;
     for (const attachment of this.view.attachmentsOfVolume.get(name)) yield keyOf(attachment);
   }
@@ -124,7 +125,7 @@ class CsiAttacher {
       attachment,
       volume: this.view.volumeOf(attachment),
       nodeId: this.view.nodeId(attacher, nodeName),
-      attempt: this.#attempts.get(attachment.metadata.uid ?? ''),
+      attempt: this.#attempts.get(attachment.metadata.uid),
       isContradicted: this.verification.contradicts(attachment),
     };
   }
@@ -136,7 +137,7 @@ class CsiAttacher {
     return { type: 'volume', volume, driver, isNeeded: this.view.attachmentsOfVolume.get(name).length > 0 };
   }
 
-  /** The attachment is looked at once more: it may be going, or be another one, which the caches do not show yet. */
+  /** The server is asked once more: the attachment may be deleted or replaced, which the caches do not show yet. */
   async publish({ attachment, request, failures }: Publish): Promise<Outcome> {
     const current = await confirmCurrent(this.#options.client, volumeAttachmentKind, attachment);
     if (current !== 'done') return current;
@@ -145,23 +146,23 @@ class CsiAttacher {
     return 'done';
   }
 
-  async unpublish({ attachment, target: placement, failures }: Unpublish): Promise<Outcome> {
+  async unpublish({ attachment, target, failures }: Unpublish): Promise<Outcome> {
     const current = await confirmCurrent(this.#options.client, volumeAttachmentKind, attachment);
     if (current !== 'done') return current;
-    const outcome = await this.#options.drivers.unpublish(attachment.spec.attacher, placement);
+    const outcome = await this.#options.drivers.unpublish(attachment.spec.attacher, target);
     this.#answered(attachment, { type: 'unpublished', outcome, failures });
     return 'done';
   }
 
-  #answered(attachment: VolumeAttachment, attempt: PublishAttempt): void {
-    this.#attempts.set(attachment.metadata.uid ?? '', attempt);
+  #answered(attachment: Stored<VolumeAttachment>, attempt: PublishAttempt): void {
+    this.#attempts.set(attachment.metadata.uid, attempt);
     this.trigger.fire(keyOf(attachment));
   }
 
-  remember({ metadata }: VolumeAttachment, attempt: PublishAttempt | undefined): void {
-    this.verification.settled(metadata.name ?? '');
-    if (attempt === undefined) this.#attempts.delete(metadata.uid ?? '');
-    else this.#attempts.set(metadata.uid ?? '', attempt);
+  remember({ metadata }: Stored<VolumeAttachment>, attempt: PublishAttempt | undefined): void {
+    this.verification.settled(metadata.name);
+    if (attempt === undefined) this.#attempts.delete(metadata.uid);
+    else this.#attempts.set(metadata.uid, attempt);
   }
 
   async detachDangling({ name, dangling }: DetachDangling): Promise<Outcome> {
@@ -175,7 +176,7 @@ class CsiAttacher {
     this.verification.settled(name);
     if (isMounted) return 'done';
     const outcome = await drivers.unpublish(dangling.driver, dangling.target);
-    // If it failed, the next verification finds it again.
+    // After a failure the next verification finds it again.
     return outcome.type === 'unpublished' ? 'done' : { retry: outcome.message };
   }
 }

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { PersistentVolume, VolumeAttachment } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import type { CsiAttacherAction, PublishAttempt } from './actions.ts';
 import { decide, type CsiAttacherSnapshot } from './decide.ts';
 
@@ -12,8 +13,8 @@ interface Options {
   readonly failures?: readonly ('final' | 'unknown')[];
 }
 
-class SmallWorld {
-  attachment: VolumeAttachment | undefined = {
+class FakeBackend {
+  attachment: Stored<VolumeAttachment> | undefined = {
     apiVersion: 'storage.k8s.io/v1',
     kind: 'VolumeAttachment',
     metadata: { name: 'va', uid: 'uid', resourceVersion: '1' },
@@ -88,7 +89,7 @@ class SmallWorld {
         this.#attempt = { type: 'unpublished', outcome: this.#call(false) ?? { type: 'unpublished' }, failures: action.failures };
         return true;
       default:
-        throw new Error(`nobody attaches by ${action.do}`);
+        throw new Error(`unexpected action ${action.do}`);
     }
   }
 
@@ -105,7 +106,7 @@ class SmallWorld {
       return;
     }
     const { deletionTimestamp, finalizers = [] } = object.metadata;
-    this.attachment = deletionTimestamp !== undefined && finalizers.length === 0 ? undefined : (object as VolumeAttachment);
+    this.attachment = deletionTimestamp !== undefined && finalizers.length === 0 ? undefined : (object as Stored<VolumeAttachment>);
   }
 
   delete(): this {
@@ -118,31 +119,31 @@ class SmallWorld {
 
 describe('an attachment', () => {
   test('is attached, and says how the node finds the device', () => {
-    const world = new SmallWorld().settle();
+    const world = new FakeBackend().settle();
     expect(world.attachment?.status).toEqual({ attached: true, attachmentMetadata: { device: 'sda' } });
     expect(world.attachment?.metadata.annotations).toEqual({ 'csi.alpha.kubernetes.io/node-id': 'id-1' });
     expect([world.attached, world.calls]).toEqual([true, 1]);
   });
 
   test('goes once it is detached', () => {
-    const world = new SmallWorld().settle().delete().settle();
+    const world = new FakeBackend().settle().delete().settle();
     expect([world.attached, world.attachment, world.calls]).toEqual([false, undefined, 2]);
   });
 
   test('that goes before it was attached is detached all the same, if the driver may have been asked', () => {
-    const world = new SmallWorld({ failures: ['unknown'] }).settle(0);
+    const world = new FakeBackend({ failures: ['unknown'] }).settle(0);
     expect(world.attached).toBe(true);
     expect(world.delete().settle().attached).toBe(false);
   });
 
   test('is detached from a node that is gone by the name that the node had', () => {
-    const world = new SmallWorld().settle();
+    const world = new FakeBackend().settle();
     world.nodeId = undefined;
     expect(world.delete().settle().attachment).toBeUndefined();
   });
 
   test('that fails says why, and is tried again ever more slowly', () => {
-    const world = new SmallWorld({ failures: ['final', 'final', 'final'] });
+    const world = new FakeBackend({ failures: ['final', 'final', 'final'] });
     const start = world.now;
     world.settle(0);
     expect(world.attachment?.status).toEqual({ attached: false, attachError: { message: 'final', time: '2025-06-01T00:00:00Z' } });
@@ -151,20 +152,20 @@ describe('an attachment', () => {
   });
 
   test('whose detach fails says why, and stays until it succeeds', () => {
-    const world = new SmallWorld({ failures: [] }).settle();
-    const failing = new SmallWorld({ failures: ['final'] });
+    const world = new FakeBackend({ failures: [] }).settle();
+    const failing = new FakeBackend({ failures: ['final'] });
     Object.assign(failing, { attachment: world.attachment, volume: world.volume, attached: true });
     expect(failing.delete().settle(0).attachment?.status.detachError?.message).toBe('final');
     expect(failing.settle().attachment).toBeUndefined();
   });
 
   test('of a driver whose name ends oddly has a finalizer that the API takes', () => {
-    const world = new SmallWorld();
+    const world = new FakeBackend();
     const { attachment, volume } = world;
     if (attachment === undefined || volume === undefined) throw new Error('no world');
     const attacher = 'csi.example.';
     const spec = { csi: { driver: attacher, volumeHandle: 'h' } };
-    const seen: CsiAttacherSnapshot = {
+    const snapshot: CsiAttacherSnapshot = {
       type: 'attachment',
       attachment: { ...attachment, spec: { ...attachment.spec, attacher } },
       volume: { ...volume, spec },
@@ -172,13 +173,13 @@ describe('an attachment', () => {
       attempt: undefined,
       isContradicted: false,
     };
-    expect(decide(seen, 0).actions[0]).toMatchObject({ object: { metadata: { finalizers: ['external-attacher/csi-example-X'] } } });
+    expect(decide(snapshot, 0).actions[0]).toMatchObject({ object: { metadata: { finalizers: ['external-attacher/csi-example-X'] } } });
   });
 });
 
 describe('nothing is asked of the driver, and the attachment says why', () => {
-  const message = (change: (world: SmallWorld) => void): string | undefined => {
-    const world = new SmallWorld();
+  const message = (change: (world: FakeBackend) => void): string | undefined => {
+    const world = new FakeBackend();
     change(world);
     world.settle();
     expect(world.calls).toBe(0);
@@ -191,7 +192,7 @@ describe('nothing is asked of the driver, and the attachment says why', () => {
   });
 
   test('if the volume is to go', () => {
-    const going = (world: SmallWorld) => {
+    const going = (world: FakeBackend) => {
       if (world.volume !== undefined) world.volume = { ...world.volume, metadata: { name: 'vol', deletionTimestamp: '2025-06-01T00:00:00Z' } };
     };
     expect(message(going)).toBe('PersistentVolume "vol" is marked for deletion');
@@ -202,7 +203,7 @@ describe('nothing is asked of the driver, and the attachment says why', () => {
   });
 
   test('if the volume is another driver’s', () => {
-    const other = (world: SmallWorld) => {
+    const other = (world: FakeBackend) => {
       if (world.volume !== undefined) world.volume = { ...world.volume, spec: { csi: { driver: 'other', volumeHandle: 'h' } } };
     };
     expect(message(other)).toBe('pv spec contained non-csi source that was not migrated');
@@ -211,7 +212,7 @@ describe('nothing is asked of the driver, and the attachment says why', () => {
 
 describe('a backend that does not agree', () => {
   test('has lost the volume: it is attached again', () => {
-    const world = new SmallWorld().settle();
+    const world = new FakeBackend().settle();
     world.attached = false;
     expect(world.settle().attached).toBe(false);
     world.isContradicted = true;
@@ -219,7 +220,7 @@ describe('a backend that does not agree', () => {
   });
 
   test('has it after all: the attachment says so without waiting', () => {
-    const world = new SmallWorld({ failures: ['unknown'] }).settle(0);
+    const world = new FakeBackend({ failures: ['unknown'] }).settle(0);
     expect(world.attachment?.status.attached).toBe(false);
     const before = world.now;
     world.isContradicted = true;
@@ -236,22 +237,22 @@ describe('a volume that is to go', () => {
     spec: {},
     status: {},
   };
-  const seen = { type: 'volume', volume, driver: 'csi.example.com' } as const;
+  const snapshot = { type: 'volume', volume, driver: 'csi.example.com' } as const;
 
   test('may, once nothing of it is attached', () => {
-    expect(decide({ ...seen, isNeeded: true }, 0).actions).toEqual([]);
-    expect(decide({ ...seen, isNeeded: false }, 0).actions).toMatchObject([{ do: 'update', object: { metadata: { finalizers: ['other'] } } }]);
+    expect(decide({ ...snapshot, isNeeded: true }, 0).actions).toEqual([]);
+    expect(decide({ ...snapshot, isNeeded: false }, 0).actions).toMatchObject([{ do: 'update', object: { metadata: { finalizers: ['other'] } } }]);
   });
 
   test('and one that is not to go is left alone', () => {
     const staying = { ...volume, metadata: { name: 'vol', finalizers: [finalizer] } };
-    expect(decide({ ...seen, volume: staying, isNeeded: false }, 0).actions).toEqual([]);
+    expect(decide({ ...snapshot, volume: staying, isNeeded: false }, 0).actions).toEqual([]);
   });
 });
 
 describe('whatever happens', () => {
   const failures = fc.array(fc.constantFrom('final' as const, 'unknown' as const), { maxLength: 4 });
-  const play = (world: SmallWorld, { isEarly, goes }: { readonly isEarly: boolean; readonly goes: boolean }) => {
+  const play = (world: FakeBackend, { isEarly, goes }: { readonly isEarly: boolean; readonly goes: boolean }) => {
     world.settle(isEarly ? 0 : undefined);
     return goes ? world.delete().settle() : world.settle();
   };
@@ -260,7 +261,7 @@ describe('whatever happens', () => {
   test('it settles, and what the attachment says is what the backend has', () => {
     fc.assert(
       fc.property(failures, story, (given, told) => {
-        const world = play(new SmallWorld({ failures: given }), told);
+        const world = play(new FakeBackend({ failures: given }), told);
         const snapshot = world.snapshot();
         if (snapshot !== undefined) expect(decide(snapshot, world.now).actions).toEqual([]);
         expect(world.attached).toBe(world.attachment?.status.attached ?? false);
@@ -271,9 +272,9 @@ describe('whatever happens', () => {
   test('a crash before any effect ends as if there had been none', () => {
     fc.assert(
       fc.property(failures, story, (given, told) => {
-        const calm = play(new SmallWorld({ failures: given }), told);
+        const calm = play(new FakeBackend({ failures: given }), told);
         for (let crash = 1; crash <= calm.effects + 1; crash++) {
-          const world = new SmallWorld({ failures: given });
+          const world = new FakeBackend({ failures: given });
           world.crashBefore = crash;
           play(world, told);
           expect([world.attached, world.attachment?.status.attached], `crash before effect ${crash}`).toEqual([
@@ -288,7 +289,7 @@ describe('whatever happens', () => {
   test('the same leads to the same, with a reason', () => {
     fc.assert(
       fc.property(failures, story, (given, told) => {
-        const world = play(new SmallWorld({ failures: given }), told);
+        const world = play(new FakeBackend({ failures: given }), told);
         const snapshot = world.snapshot();
         if (snapshot === undefined) return;
         expect(decide(snapshot, world.now)).toEqual(decide(structuredClone(snapshot), world.now));

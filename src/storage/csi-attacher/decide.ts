@@ -1,6 +1,6 @@
 /**
- * Attaches and detaches volumes of the drivers in this process, as Kubernetes' external attachers do for theirs: whoever decides that a
- * volume has to be on a node says so by a VolumeAttachment, and this answers in its status.
+ * Attaches and detaches volumes of the drivers in this process, as Kubernetes' external-attacher does for CSI drivers: the
+ * attach/detach controller creates a VolumeAttachment, and the CSI attacher answers in its status.
  *
  *     the volume and the attachment get a finalizer          neither can go while the backend may have the volume attached
  *     the driver is asked to publish                         ← crash: asked again, which changes nothing
@@ -8,10 +8,11 @@
  *     …deleted: the driver is asked to unpublish             ← crash: as above
  *     the finalizer goes, and the attachment with it
  *
- * From time to time the backend is asked what it really has attached (`verification.ts`). Where that differs from what an attachment
- * says, the driver is asked again.
+ * From time to time the backend is asked for its attached volumes (`verification.ts`). Where these differ from an attachment's status, the
+ * driver is asked again.
  */
 import type { PersistentVolume, PersistentVolumeSpec, VolumeAttachment } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import { csiSourceOf } from '../../api/volumes/csi-translation.ts';
 import { update, updateStatus } from '../../client/decision.ts';
 import { because, stay } from '../volumes/decision.ts';
@@ -21,19 +22,19 @@ import { attachedWith, attachFailed, detached, detachFailed, held, isHeld, nodeI
 
 export type CsiAttacherSnapshot =
   | ({ readonly type: 'attachment' } & AttachmentSnapshot)
-  /** The backend has it, and no attachment speaks of it. */
+  /** The backend has the volume attached, and there is no VolumeAttachment. */
   | { readonly type: 'dangling'; readonly name: string; readonly dangling: DanglingAttachment }
-  /** A volume that is to go. `isNeeded`: there are attachments of it. */
+  /** A volume that is being deleted. `isNeeded`: there are attachments of it. */
   | { readonly type: 'volume'; readonly volume: PersistentVolume; readonly driver: string; readonly isNeeded: boolean };
 
 interface AttachmentSnapshot {
-  readonly attachment: VolumeAttachment;
+  readonly attachment: Stored<VolumeAttachment>;
   /** The one that the attachment names. */
   readonly volume: PersistentVolume | undefined;
   /** The driver's name for the node; undefined: the node does not know the driver, or is gone. */
   readonly nodeId: string | undefined;
   readonly attempt: PublishAttempt | undefined;
-  /** The backend does not agree with what the attachment says now. */
+  /** The backend does not agree with the attachment's present status. */
   readonly isContradicted: boolean;
 }
 
@@ -51,17 +52,17 @@ export function decide(snapshot: CsiAttacherSnapshot, now: number): CsiAttacherD
   }
 }
 
-/** A volume that nothing is attached of may go. */
+/** A volume that is not attached may be removed. */
 function release({ volume, driver, isNeeded }: Extract<CsiAttacherSnapshot, { type: 'volume' }>): CsiAttacherDecision {
   if (volume.metadata.deletionTimestamp === undefined || isNeeded) return stay(because('Held', 'it is attached, or may be', 'attach-detach'));
   return { actions: update(volume, released(volume, driver)), reasons: [because('Unattached', 'it is attached nowhere', 'none')] };
 }
 
-function attach(seen: AttachmentSnapshot, now: number): CsiAttacherDecision {
-  const { attachment, attempt, volume } = seen;
-  if (attempt?.type === 'published') return conclude(seen, attempt, now);
-  if (attachment.status.attached && !seen.isContradicted) return stay(because('Attached', 'it is attached', 'node'));
-  const target = targetOf(seen, seen.nodeId);
+function attach(snapshot: AttachmentSnapshot, now: number): CsiAttacherDecision {
+  const { attachment, attempt, volume } = snapshot;
+  if (attempt?.type === 'published') return conclude(snapshot, attempt, now);
+  if (attachment.status.attached && !snapshot.isContradicted) return stay(because('Attached', 'it is attached', 'node'));
+  const target = targetOf(snapshot, snapshot.nodeId);
   if (typeof target === 'string') return failAttachment(attachment, target, now);
   const reasons = [because('Attaching', `driver "${attachment.spec.attacher}" attaches it`, 'driver')];
   const intended = withNodeId(held(attachment, attachment.spec.attacher), target.nodeId);
@@ -69,7 +70,7 @@ function attach(seen: AttachmentSnapshot, now: number): CsiAttacherDecision {
   const intent: readonly CsiAttacherAction[] = [...guarded, ...update(attachment, intended)];
   if (intent.length > 0) return { actions: intent, reasons };
   const failures = failuresOf(attempt, 'publish');
-  if (attempt?.type === 'failed' && attempt.call === 'publish' && attempt.notBefore > now && !seen.isContradicted) {
+  if (attempt?.type === 'failed' && attempt.call === 'publish' && attempt.notBefore > now && !snapshot.isContradicted) {
     return { actions: [], reasons, again: attempt.notBefore };
   }
   return { actions: [{ do: 'publish', attachment, request: target, failures }], reasons };
@@ -78,14 +79,14 @@ function attach(seen: AttachmentSnapshot, now: number): CsiAttacherDecision {
 const failuresOf = (attempt: PublishAttempt | undefined, call: 'publish' | 'unpublish'): number =>
   attempt?.type === 'failed' && attempt.call === call ? attempt.failures : 0;
 
-function detach(seen: AttachmentSnapshot, now: number): CsiAttacherDecision {
-  const { attachment, attempt } = seen;
+function detach(snapshot: AttachmentSnapshot, now: number): CsiAttacherDecision {
+  const { attachment, attempt } = snapshot;
   const { attacher } = attachment.spec;
   if (!isHeld(attachment, attacher)) {
     return { actions: updateStatus(attachment, detached(attachment)), reasons: [because('Detached', 'it is not attached', 'none')] };
   }
-  if (attempt?.type === 'unpublished') return conclude(seen, attempt, now);
-  const target = targetOf(seen, seen.nodeId ?? nodeIdOn(attachment));
+  if (attempt?.type === 'unpublished') return conclude(snapshot, attempt, now);
+  const target = targetOf(snapshot, snapshot.nodeId ?? nodeIdOn(attachment));
   if (typeof target === 'string') return failAttachment(attachment, target, now);
   const { handle, nodeId } = target;
   const reasons = [because('Detaching', `driver "${attacher}" detaches it`, 'driver')];
@@ -93,16 +94,16 @@ function detach(seen: AttachmentSnapshot, now: number): CsiAttacherDecision {
   return { actions: [{ do: 'unpublish', attachment, target: { handle, nodeId }, failures: failuresOf(attempt, 'unpublish') }], reasons };
 }
 
-/** What is wrong with the objects is told, and waits until they change. */
+/** An error in the objects becomes the attachment's error, until they change. */
 function failAttachment(attachment: VolumeAttachment, message: string, now: number): CsiAttacherDecision {
   const isGoing = attachment.metadata.deletionTimestamp !== undefined;
   const { attachError, detachError } = attachment.status;
-  const said = isGoing ? detachError?.message : attachError?.message;
+  const known = isGoing ? detachError?.message : attachError?.message;
   const failed = isGoing ? detachFailed(attachment, message, now) : attachFailed(attachment, message, now);
-  return { actions: said === message ? [] : updateStatus(attachment, failed), reasons: [because('Impossible', message, 'administrator')] };
+  return { actions: known === message ? [] : updateStatus(attachment, failed), reasons: [because('Impossible', message, 'administrator')] };
 }
 
-/** What to ask of the driver, or why nobody can. */
+/** The driver's request, or the error why there is none. */
 function targetOf({ attachment, volume }: AttachmentSnapshot, nodeId: string | undefined): PublishRequest | string {
   const { attacher, nodeName, source } = attachment.spec;
   const isGoing = attachment.metadata.deletionTimestamp !== undefined;
@@ -110,10 +111,10 @@ function targetOf({ attachment, volume }: AttachmentSnapshot, nodeId: string | u
   if (name !== undefined && volume === undefined) return `persistentvolume "${name}" not found`;
   if (volume?.metadata.deletionTimestamp !== undefined && !isGoing) return `PersistentVolume "${name ?? ''}" is marked for deletion`;
   const spec: PersistentVolumeSpec | undefined = volume?.spec ?? source.inlineVolumeSpec;
-  const placement = spec === undefined ? undefined : publishTargetIn(spec, attacher, nodeId ?? '');
-  if (spec === undefined || placement === undefined) return 'pv spec contained non-csi source that was not migrated';
+  const published = spec === undefined ? undefined : publishTargetIn(spec, attacher, nodeId ?? '');
+  if (spec === undefined || published === undefined) return 'pv spec contained non-csi source that was not migrated';
   if (nodeId === undefined) return `CSINode ${nodeName} does not contain driver ${attacher}`;
-  return { ...placement, readOnly: spec.csi?.readOnly ?? false, volumeAttributes: spec.csi?.volumeAttributes ?? {} };
+  return { ...published, readOnly: spec.csi?.readOnly ?? false, volumeAttributes: spec.csi?.volumeAttributes ?? {} };
 }
 
 function publishTargetIn(spec: PersistentVolumeSpec, driver: string, nodeId: string): PublishTarget | undefined {
@@ -123,7 +124,7 @@ function publishTargetIn(spec: PersistentVolumeSpec, driver: string, nodeId: str
 
 type Answered = Extract<PublishAttempt, { type: 'published' | 'unpublished' }>;
 
-/** The driver has answered: that becomes the attachment's status. */
+/** The driver's answer becomes the attachment's status. */
 function conclude({ attachment }: AttachmentSnapshot, attempt: Answered, now: number): CsiAttacherDecision {
   const { outcome, failures } = attempt;
   if (outcome.type === 'failed') {
@@ -144,5 +145,5 @@ function conclude({ attachment }: AttachmentSnapshot, attempt: Answered, now: nu
 const firstDelayMs = 1000;
 const longestDelayMs = 300_000;
 
-/** As the external attacher spaces them. */
+/** The backoff of external-attacher. */
 const delayBefore = (attempt: number): number => Math.min(firstDelayMs * 2 ** Math.min(attempt - 1, 30), longestDelayMs);

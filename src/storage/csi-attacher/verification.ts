@@ -1,4 +1,5 @@
 import type { VolumeAttachment } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import type { PublishTarget } from '../../api/volumes/controller-publish.ts';
 import type { DriverAnswer } from '../../drivers/contract.ts';
 import type { Informers } from '../../client/informers/informers.ts';
@@ -10,22 +11,22 @@ import type { CsiAttacherKey, CsiAttacherView } from './view.ts';
 export interface VerificationOptions {
   readonly world: World;
   readonly view: CsiAttacherView;
-  /** The drivers that can say what they have attached. */
+  /** The drivers that can list their attached volumes. */
   readonly drivers: readonly string[];
   readonly published: (driver: string) => Promise<DriverAnswer<readonly PublishTarget[]>>;
 }
 
 /**
- * Once a minute, each driver that can is asked, in one call, for all that it has attached; and what differs from what the attachments
- * say is looked at again: by the driver being asked again to attach or detach it, never by believing one side or the other.
+ * Once a minute, each driver that can is asked in one call for its attached volumes. An attachment whose status differs is decided
+ * about again: the driver is asked to attach or detach the volume, whichever side was right.
  *
- * Somebody may detach a disk behind everybody's back, and an attachment may be taken away by force while its disk stays where it is.
- * Attachments that changed while the driver was being asked are left for the next time.
+ * A person may detach a disk in the backend, and an attachment may lose its finalizer by force while its disk stays attached.
+ * Attachments that changed during the call are left for the next time.
  */
 export class AttachmentVerification implements Source<CsiAttacherKey> {
   readonly #options: VerificationOptions;
   readonly #log: Log;
-  /** By attachment: the resourceVersion that was contradicted. */
+  /** By attachment: the resourceVersion that the backend contradicted. */
   readonly #contradicted = new Map<string, string>();
   readonly #dangling = new Map<string, DanglingAttachment>();
 
@@ -34,9 +35,9 @@ export class AttachmentVerification implements Source<CsiAttacherKey> {
     this.#log = options.world.log.with({ controller: 'volume-attacher' });
   }
 
-  /** What the attachment says was found not to be so, and it has not changed since. */
-  contradicts({ metadata }: VolumeAttachment): boolean {
-    return metadata.resourceVersion !== undefined && this.#contradicted.get(metadata.name ?? '') === metadata.resourceVersion;
+  /** The backend contradicted the attachment, which has not changed since. */
+  contradicts({ metadata }: Stored<VolumeAttachment>): boolean {
+    return this.#contradicted.get(metadata.name) === metadata.resourceVersion;
   }
 
   dangling(name: string): DanglingAttachment | undefined {
@@ -74,19 +75,19 @@ export class AttachmentVerification implements Source<CsiAttacherKey> {
     const answer = await published(driver);
     if (!answer.ok) return this.#log.warn('attachments cannot be verified', { driver, error: answer.message });
     const there = new Set(answer.value.map(keyOf));
-    for (const { attachment, placement } of view.publishTargets(driver)) {
-      const { name = '', resourceVersion = '' } = attachment.metadata;
-      if (before.get(name) !== resourceVersion || attachment.status.attached === there.has(keyOf(placement))) continue;
-      this.#log.warn('the backend does not agree with an attachment', { attachment: name, driver, attached: attachment.status.attached, ...placement });
+    for (const { attachment, target } of view.publishTargets(driver)) {
+      const { name, resourceVersion } = attachment.metadata;
+      if (before.get(name) !== resourceVersion || attachment.status.attached === there.has(keyOf(target))) continue;
+      this.#log.warn('the backend does not agree with an attachment', { attachment: name, driver, attached: attachment.status.attached, ...target });
       this.#contradicted.set(name, resourceVersion);
       add(`va/${name}`);
     }
-    for (const placement of answer.value) {
-      const stray = view.danglingAt(driver, placement);
-      if (stray === undefined || before.has(stray.name)) continue;
-      this.#log.warn('attached, although nobody asked for it', { attachment: stray.name, driver, ...placement });
-      this.#dangling.set(stray.name, stray.stray);
-      add(`va/${stray.name}`);
+    for (const target of answer.value) {
+      const found = view.danglingAt(driver, target);
+      if (found === undefined || before.has(found.name)) continue;
+      this.#log.warn('attached without a VolumeAttachment', { attachment: found.name, driver, ...target });
+      this.#dangling.set(found.name, found.dangling);
+      add(`va/${found.name}`);
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { CSINode, Node, PersistentVolume, VolumeAttachment } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import { csiNodeKind } from '../../api/kinds/storage/csi-node.ts';
 import { nodeKind } from '../../api/kinds/core/node.ts';
 import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts';
@@ -11,13 +12,13 @@ import type { Informers } from '../../client/informers/informers.ts';
 import type { DanglingAttachment } from './actions.ts';
 import { nodeIdOn } from './attachment-edits.ts';
 
-/** Of some text, in hexadecimal. */
+/** SHA-256 of a text, in hexadecimal. */
 export type Sha256 = (text: string) => string;
 
 /** 'va/<attachment>' or 'pv/<volume>' */
 export type CsiAttacherKey = `va/${string}` | `pv/${string}`;
 
-/** The caches, arranged so that everything about one attachment is found without looking at the others. */
+/** Indexed caches: everything about one attachment is found without a scan. */
 export class CsiAttacherView {
   readonly attachments: Cache<VolumeAttachment>;
   readonly volumes: Cache<PersistentVolume>;
@@ -53,7 +54,7 @@ export class CsiAttacherView {
     return this.#csiNodes.getKey(node)?.spec.drivers?.find(({ name }) => name === driver)?.nodeID;
   }
 
-  volumeOf({ spec }: VolumeAttachment): PersistentVolume | undefined {
+  volumeOf({ spec }: VolumeAttachment): Stored<PersistentVolume> | undefined {
     return spec.source.persistentVolumeName === undefined ? undefined : this.volumes.getKey(spec.source.persistentVolumeName);
   }
 
@@ -63,24 +64,24 @@ export class CsiAttacherView {
 
   /** The resourceVersions of a driver's attachments, by name. */
   revisions(driver: string): ReadonlyMap<string, string> {
-    return new Map(this.#attachmentsOfDriver.get(driver).map(({ metadata }) => [metadata.name ?? '', metadata.resourceVersion ?? '']));
+    return new Map(this.#attachmentsOfDriver.get(driver).map(({ metadata }) => [metadata.name, metadata.resourceVersion]));
   }
 
-  /** Where a driver's attachments say that volumes are; those of which nobody knows are left out. */
-  publishTargets(driver: string): readonly { readonly attachment: VolumeAttachment; readonly placement: PublishTarget }[] {
+  /** A driver's attachments with their targets; those whose volume or node is unknown are left out. */
+  publishTargets(driver: string): readonly { readonly attachment: Stored<VolumeAttachment>; readonly target: PublishTarget }[] {
     return this.#attachmentsOfDriver.get(driver).flatMap((attachment) => {
       const volume = this.volumeOf(attachment);
       const handle = volume === undefined ? attachment.spec.source.inlineVolumeSpec?.csi?.volumeHandle : csiSourceOf(volume)?.handle;
       const nodeId = this.nodeId(driver, attachment.spec.nodeName) ?? nodeIdOn(attachment);
-      return handle === undefined || nodeId === undefined ? [] : [{ attachment, placement: { handle, nodeId } }];
+      return handle === undefined || nodeId === undefined ? [] : [{ attachment, target: { handle, nodeId } }];
     });
   }
 
   /**
-   * A volume and a node of this cluster between which there is no attachment; undefined: there is, or one of them is none of ours. What
-   * the node has mounted is left alone, whatever else is the case.
+   * A volume and a node of this cluster without an attachment; undefined: there is one, the volume or the node is not of this cluster, or
+   * the node has the volume mounted.
    */
-  danglingAt(driver: string, { handle, nodeId }: PublishTarget): { readonly name: string; readonly stray: DanglingAttachment } | undefined {
+  danglingAt(driver: string, { handle, nodeId }: PublishTarget): { readonly name: string; readonly dangling: DanglingAttachment } | undefined {
     const [csiNode] = this.#nodesById.get(`${driver} ${nodeId}`);
     const node = csiNode?.metadata.name;
     if (node === undefined || this.#volumesByHandle.get(`${driver} ${handle}`).length === 0) return undefined;
@@ -88,7 +89,7 @@ export class CsiAttacherView {
     const uniqueName = uniqueNameOf({ driver, handle });
     const isMounted = this.#nodes.getKey(node)?.status.volumesInUse?.includes(uniqueName) ?? false;
     if (isMounted || this.attachments.getKey(name) !== undefined) return undefined;
-    return { name, stray: { driver, node, uniqueName, target: { handle, nodeId } } };
+    return { name, dangling: { driver, node, uniqueName, target: { handle, nodeId } } };
   }
 }
 

@@ -1,4 +1,5 @@
 import type { PersistentVolumeClaim, Pod } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import type { ObjectEvent, RecordEvent } from '../../client/decision.ts';
 import type { Draft } from '../../client/client.ts';
 import type { Decision } from '../../client/decision.ts';
@@ -7,8 +8,8 @@ export type EphemeralVolumeAction = CreateClaim | RecordEvent;
 
 export interface CreateClaim {
   readonly do: 'create-claim';
-  readonly pod: Pod;
-  /** The pod's name for it. */
+  readonly pod: Stored<Pod>;
+  /** The volume's name in the pod. */
   readonly volume: string;
   readonly claim: Draft<PersistentVolumeClaim>;
 }
@@ -18,7 +19,7 @@ export type EphemeralVolumeDecision = Decision<EphemeralVolumeAction>;
 /** The component that Kubernetes names in these events. */
 export const ephemeralVolumeEventSource = 'ephemeral_volume';
 
-/** What a pod is told if a volume cannot have its claim. */
+/** The event of a pod whose volume cannot have its claim. */
 export const failedBinding = (pod: Pod, volume: string, why: string): ObjectEvent => ({
   about: pod,
   type: 'Warning',

@@ -19,7 +19,7 @@ export interface EphemeralVolumeOptions {
   readonly clock: Clock;
 }
 
-/** Makes the claims of pods' generic ephemeral volumes. Keys are those of pods: 'namespace/name'. */
+/** Creates the claims of pods' generic ephemeral volumes. Keys are those of pods: 'namespace/name'. */
 export function ephemeralVolumeController({
   client,
   informers,
@@ -31,7 +31,7 @@ export function ephemeralVolumeController({
   const podsByClaim = pods.addIndex((pod) => ephemeralVolumes(pod).map(({ claimName }) => keyOf({ namespace: pod.metadata.namespace, name: claimName })));
   const failed = ({ pod, volume, claim }: CreateClaim, error: Error): void => {
     const event = failedBinding(pod, volume, `create PVC ${claim.metadata?.name ?? ''}: ${error.message}`);
-    const { actions } = recordIfChanged(event, events.lastEvent(pod.metadata.uid ?? ''), clock.now());
+    const { actions } = recordIfChanged(event, events.lastEvent(pod.metadata.uid), clock.now());
     for (const action of actions) events.record(action.event, action.rememberAs);
   };
   return defineController<string, EphemeralVolumeSnapshot, EphemeralVolumeAction>({
@@ -53,7 +53,7 @@ export function ephemeralVolumeController({
   });
 }
 
-/** Its volumes never change: a pod is news only when it is new. */
+/** A pod's volumes never change: only a new pod is enqueued. */
 function keysForPodChange({ before, after }: Change<Pod>): readonly string[] {
   const isNew = after !== undefined && before?.metadata.uid !== after.metadata.uid;
   return isNew && ephemeralVolumes(after).length > 0 ? [podKey(after)] : [];

@@ -1,15 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { PersistentVolumeClaim, Pod } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import type { RecordedEvent } from '../../client/decision.ts';
 import type { Draft } from '../../client/client.ts';
 import { decideClaims, type EphemeralVolumeSnapshot } from './decide.ts';
 
 const template = { metadata: {}, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } };
-const pod = (volumes: NonNullable<Pod['spec']['volumes']>, metadata: object = {}, phase = 'Pending'): Pod => ({
+const pod = (volumes: NonNullable<Pod['spec']['volumes']>, metadata: object = {}, phase = 'Pending'): Stored<Pod> => ({
   apiVersion: 'v1',
   kind: 'Pod',
-  metadata: { name: 'web', namespace: 'team', uid: 'u1', ...metadata },
+  metadata: { name: 'web', namespace: 'team', uid: 'u1', resourceVersion: '1', ...metadata },
   spec: { containers: [], volumes },
   status: { phase },
 });
@@ -28,9 +29,9 @@ const claim = (name: string, owner: string | undefined, more: object = {}): Pers
 });
 
 const now = 1_000_000;
-const seen = (of: Pod, claims: readonly PersistentVolumeClaim[] = [], told?: RecordedEvent): EphemeralVolumeSnapshot => {
+const snapshotOf = (of: Stored<Pod>, claims: readonly PersistentVolumeClaim[] = [], last?: RecordedEvent): EphemeralVolumeSnapshot => {
   const byName = new Map(claims.map((each) => [each.metadata.name, each]));
-  return { pod: of, claim: (name) => byName.get(name), lastEvent: () => told };
+  return { pod: of, claim: (name) => byName.get(name), lastEvent: () => last };
 };
 const done = (snapshot: EphemeralVolumeSnapshot) =>
   decideClaims(snapshot, now).actions.map((action) => (action.do === 'recordEvent' ? action.event.message : `create ${action.claim.metadata?.name ?? ''}`));
@@ -39,7 +40,7 @@ const foreign = 'ephemeral volume scratch: PVC team/web-scratch was not created 
 describe('a pod with generic ephemeral volumes', () => {
   test('gets a claim for each, made as its template says and owned by it', () => {
     const labelled = ephemeral('scratch', { metadata: { labels: { kind: 'scratch' }, annotations: { a: 'b' }, finalizers: ['x/y'], name: 'ignored' } });
-    expect(decideClaims(seen(pod([labelled])), now).actions).toEqual([
+    expect(decideClaims(snapshotOf(pod([labelled])), now).actions).toEqual([
       {
         do: 'create-claim',
         pod: pod([labelled]),
@@ -56,38 +57,41 @@ describe('a pod with generic ephemeral volumes', () => {
         },
       },
     ]);
-    expect(done(seen(pod([ephemeral('a'), { name: 'plain', emptyDir: {} }, ephemeral('b')])))).toEqual(['create web-a', 'create web-b']);
+    expect(done(snapshotOf(pod([ephemeral('a'), { name: 'plain', emptyDir: {} }, ephemeral('b')])))).toEqual(['create web-a', 'create web-b']);
   });
 
   test.each([
     ['its own claim', [claim('web-scratch', 'u1')], []],
     ['its own claim, which is being deleted', [claim('web-scratch', 'u1', { deletionTimestamp: '2026-01-01T00:00:00Z' })], []],
-    ["nobody's claim of that name", [claim('web-scratch', undefined)], [foreign]],
+    ['a claim of that name without an owner', [claim('web-scratch', undefined)], [foreign]],
     ['the claim of an earlier pod of that name', [claim('web-scratch', 'u0')], [foreign]],
     [
       'a claim that it owns but does not control',
       [claim('web-scratch', undefined, { ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'web', uid: 'u1' }] })],
       [foreign],
     ],
-  ])('and %s', (_, claims, expected) => expect(done(seen(pod([ephemeral('scratch')]), claims))).toEqual(expected));
+  ])('and %s', (_, claims, expected) => expect(done(snapshotOf(pod([ephemeral('scratch')]), claims))).toEqual(expected));
 
   test('that cannot have one of its claims does not get those behind it', () => {
-    expect(done(seen(pod([ephemeral('first'), ephemeral('scratch'), ephemeral('last')]), [claim('web-scratch', 'u0')]))).toEqual(['create web-first', foreign]);
+    expect(done(snapshotOf(pod([ephemeral('first'), ephemeral('scratch'), ephemeral('last')]), [claim('web-scratch', 'u0')]))).toEqual([
+      'create web-first',
+      foreign,
+    ]);
   });
 
   test('is told so once, and again before it is forgotten', () => {
-    const conflict = (told?: RecordedEvent) => decideClaims(seen(pod([ephemeral('scratch')]), [claim('web-scratch', 'u0')], told), now);
-    const told = (at: number): RecordedEvent => ({ reason: 'FailedBinding', message: foreign, at });
+    const conflict = (last?: RecordedEvent) => decideClaims(snapshotOf(pod([ephemeral('scratch')]), [claim('web-scratch', 'u0')], last), now);
+    const recordedAt = (at: number): RecordedEvent => ({ reason: 'FailedBinding', message: foreign, at });
     expect(conflict().actions).toMatchObject([{ event: { type: 'Warning', reason: 'FailedBinding' }, rememberAs: 'u1' }]);
-    expect(conflict(told(now - 60_000)).actions).toEqual([]);
-    expect(conflict(told(now - 60_000)).again).toBeGreaterThan(now);
-    expect(conflict(told(now - 3_600_000)).actions).toHaveLength(1);
-    expect(conflict(told(now - 60_000)).reasons).toMatchObject([{ code: 'ForeignClaim', next: 'user' }]);
+    expect(conflict(recordedAt(now - 60_000)).actions).toEqual([]);
+    expect(conflict(recordedAt(now - 60_000)).again).toBeGreaterThan(now);
+    expect(conflict(recordedAt(now - 3_600_000)).actions).toHaveLength(1);
+    expect(conflict(recordedAt(now - 60_000)).reasons).toMatchObject([{ code: 'ForeignClaim', next: 'user' }]);
   });
 
   test('needs none any more if it is being deleted; if it has finished it does', () => {
-    expect(done(seen(pod([ephemeral('a')], { deletionTimestamp: '2026-01-01T00:00:00Z' })))).toEqual([]);
-    expect(done(seen(pod([ephemeral('a')], {}, 'Succeeded')))).toEqual(['create web-a']);
+    expect(done(snapshotOf(pod([ephemeral('a')], { deletionTimestamp: '2026-01-01T00:00:00Z' })))).toEqual([]);
+    expect(done(snapshotOf(pod([ephemeral('a')], {}, 'Succeeded')))).toEqual(['create web-a']);
   });
 });
 
@@ -119,11 +123,11 @@ describe('whatever is seen', () => {
   test('it settles, and decides the same from the same', () => {
     fc.assert(
       fc.property(worlds, ({ pod: of, claims }) => {
-        const first = decideClaims(seen(of, claims), now);
-        expect(decideClaims(seen(of, claims), now)).toEqual(first);
+        const first = decideClaims(snapshotOf(of, claims), now);
+        expect(decideClaims(snapshotOf(of, claims), now)).toEqual(first);
         const last = first.actions.at(-1);
         const told = last?.do === 'recordEvent' ? { ...last.event, at: now } : undefined;
-        expect(done(seen(of, after(seen(of, claims), claims), told))).toEqual([]);
+        expect(done(snapshotOf(of, after(snapshotOf(of, claims), claims), told))).toEqual([]);
       }),
     );
   });
@@ -131,9 +135,9 @@ describe('whatever is seen', () => {
   test('a crash after any action leaves the rest to be done, and nothing twice', () => {
     fc.assert(
       fc.property(worlds, fc.nat(5), ({ pod: of, claims }, count) => {
-        const whole = after(seen(of, claims), claims);
-        const some = after(seen(of, claims), claims, count);
-        expect(after(seen(of, some), some)).toEqual(whole);
+        const whole = after(snapshotOf(of, claims), claims);
+        const some = after(snapshotOf(of, claims), claims, count);
+        expect(after(snapshotOf(of, some), some)).toEqual(whole);
         expect(new Set(whole.map(({ metadata }) => metadata.name)).size).toBe(whole.length);
       }),
     );

@@ -3,21 +3,21 @@ import type { Decision, ObjectWrite, RecordEvent } from '../../client/decision.t
 import type { VolumeReason } from '../volumes/decision.ts';
 import type { ExpandOutcome } from '../../api/volumes/driver-capabilities.ts';
 
-/** All that the expander may do to the world. */
+/** All actions of the expander. */
 export type ExpanderAction =
-  /** Of claims it writes statuses alone; annotations go along with them. */
+  /** Of claims it writes the status alone, and annotations with it. */
   | ObjectWrite<PersistentVolumeClaim>
   | ObjectWrite<PersistentVolume>
   | ExpandVolume
   | RecordEvent
-  /** What the claim asked for when it was last looked at. */
+  /** Remembers the claim's request and capacity for the next event. */
   | { readonly do: 'remember'; readonly claim: PersistentVolumeClaim; readonly asked: RequestedSize }
-  /** What came of asking the driver; undefined: it is all said and written. */
+  /** Remembers the driver's answer; undefined: it is written to the objects. */
   | { readonly do: 'rememberAttempt'; readonly claim: PersistentVolumeClaim; readonly attempt: ExpandAttempt | undefined };
 
 /**
- * Asks the driver, and remembers the answer as an attempt. That it is asked is in the claim's status before (ControllerResizeInProgress and
- * allocatedResources, as in Kubernetes), so the process after a crash asks again: a volume that has the size already keeps it.
+ * Asks the driver, and remembers the answer as an attempt. The claim's status has ControllerResizeInProgress and allocatedResources
+ * before, as in Kubernetes, so after a crash the driver is asked again: a volume that has the size already keeps it.
  */
 export interface ExpandVolume {
   readonly do: 'expandVolume';
@@ -34,9 +34,9 @@ export interface RequestedSize {
   readonly capacity: string;
 }
 
-/** The last attempt to make a volume larger. Forgotten with the process: then the driver is asked once more. */
+/** The last attempt to expand a volume. Lost with the process: then the driver is asked once more. */
 export type ExpandAttempt =
-  /** Nothing has been made of the answer yet. */
+  /** The answer is not written to the objects yet. */
   | { readonly type: 'answered'; readonly size: string; readonly outcome: ExpandOutcome; readonly failures: number }
   | { readonly type: 'failed'; readonly size: string; readonly final: boolean; readonly failures: number; readonly notBefore: number };
 

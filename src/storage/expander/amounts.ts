@@ -5,15 +5,15 @@ import { storageAmount, zero } from '../../api/volumes/capacity.ts';
 
 export const requested = ({ spec }: PersistentVolumeClaim): Quantity => storageAmount(spec.resources.requests) ?? zero;
 
-/** What pods see. */
+/** The capacity that pods have. */
 export const currentCapacity = ({ status }: PersistentVolumeClaim): Quantity => storageAmount(status.capacity) ?? zero;
 
-/** What was last asked of a driver. */
+/** The size that a driver was last asked for. */
 export const allocated = ({ status }: PersistentVolumeClaim): Quantity | undefined => storageAmount(status.allocatedResources);
 
 export const sizeOf = ({ spec }: PersistentVolume): Quantity => storageAmount(spec.capacity) ?? zero;
 
 export const needsExpansion = (claim: PersistentVolumeClaim): boolean => compareQuantities(requested(claim), currentCapacity(claim)) > 0;
 
-/** The volume has grown, its file system has not; or nobody has taken note yet that it has. */
+/** The volume is expanded and its file system is not, or the controller has not seen yet that it is. */
 export const isFileSystemResizePending = ({ metadata }: PersistentVolume): boolean => Object.hasOwn(metadata.annotations ?? {}, annotations.preResizeCapacity);

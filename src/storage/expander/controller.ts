@@ -5,7 +5,7 @@ import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts'
 import { storageClassKind } from '../../api/kinds/storage/storage-class.ts';
 import type { DriverCapabilities, ExpandOutcome } from '../../api/volumes/driver-capabilities.ts';
 import { classNameOfVolume } from '../../api/volumes/storage-class.ts';
-import { keyOf } from '../../client/informers/cache.ts';
+import { changedObject, keyOf } from '../../client/informers/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { confirmCurrent } from '../../client/controller/confirm.ts';
 import type { Informers } from '../../client/informers/informers.ts';
@@ -18,7 +18,7 @@ import type { ExpandAttempt, ExpanderAction, RequestedSize } from './actions.ts'
 import { needsExpansion, isFileSystemResizePending } from './amounts.ts';
 import { decide, type ExpanderSnapshot } from './decide.ts';
 
-/** The drivers in this process. Expanding does not reject, and may be asked again. */
+/** The drivers in this process. `expand` does not reject, and may be called again. */
 export interface ExpandingDrivers {
   facts(name: string): DriverCapabilities | undefined;
   expand(driver: string, source: PersistentVolumeSource, capacity: string): Promise<ExpandOutcome>;
@@ -54,7 +54,7 @@ export function expander({ client, informers, events, drivers }: ExpanderOptions
         return isOfInterest(claims.getKey(key), volume) ? [key] : [];
       }),
       // The class may opt in later.
-      source(storageClassKind, ({ before, after }) => waiting.get((after ?? before)?.metadata.name ?? '').map(({ metadata }) => keyOf(metadata))),
+      source(storageClassKind, (change) => waiting.get(changedObject(change).metadata.name).map(({ metadata }) => keyOf(metadata))),
     ],
     snapshot(key) {
       const claim = claims.getKey(key);

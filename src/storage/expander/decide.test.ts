@@ -30,14 +30,14 @@ const actions = (of: PersistentVolumeClaim, at: PersistentVolume | undefined = v
 
 const external = ['tell: waiting for an external controller to expand this PVC', 'remember'];
 
-describe('a claim that asks for more than it has', () => {
-  test('is told who will see to it, once', () => {
+describe('a claim that requests more than it has', () => {
+  test('gets the event of its external resizer once', () => {
     expect(actions(claim('2Gi', '1Gi'))).toEqual(external);
     expect(actions(claim('2Gi', '1Gi'), volume(), { request: '2Gi', capacity: '1Gi' })).toEqual([]);
     expect(actions(claim('2048Mi', '1Gi'), volume(), { request: '2Gi', capacity: '1Gi' })).toEqual([]);
   });
 
-  test('is told again when it asks for still more, or got a part; not when it asks for less', () => {
+  test('gets the event again when it requests still more, or got a part; not when it requests less', () => {
     expect(actions(claim('3Gi', '1Gi'), volume(), { request: '2Gi', capacity: '1Gi' })).toEqual(external);
     expect(actions(claim('3Gi', '2Gi'), volume(), { request: '3Gi', capacity: '1Gi' })).toEqual(external);
     expect(actions(claim('2Gi', '1Gi'), volume(), { request: '3Gi', capacity: '1Gi' })).toEqual(['remember']);
@@ -48,7 +48,7 @@ describe('a claim that asks for more than it has', () => {
       expect(actions(claim('2Gi', '1Gi'), volume(spec))).toEqual(external);
   });
 
-  test('of a plugin that left the tree is given to the driver that took over', () => {
+  test('of a migrated in-tree plugin is left to the CSI driver’s resizer', () => {
     const { actions: done } = decide({ claim: claim('2Gi', '1Gi'), volume: volume(ebs), lastRequest: undefined, ...alone }, 0);
     expect(shown(done)).toEqual([
       'updateStatus',
@@ -62,23 +62,23 @@ describe('a claim that asks for more than it has', () => {
     expect(actions(claim('2Gi', '1Gi'), volume({ flexVolume: { driver: 'd' } }))).toEqual([]);
   });
 
-  test('includes one whose file system has yet to grow', () => {
+  test('includes one whose file system has yet to be resized', () => {
     expect(actions(claim('1Gi', '1Gi'), volume({}, { 'volume.alpha.kubernetes.io/pre-resize-capacity': '1Gi' }))).toEqual(external);
   });
 });
 
-describe('nothing is said', () => {
+describe('no event is recorded', () => {
   test.each([
     ['while the volume is large enough', claim('2Gi', '5Gi'), volume()],
     ['of what is exactly enough', claim('1Gi', '1024Mi'), volume()],
     ['before the claim is bound', claim('2Gi', '1Gi', 'Pending'), volume()],
     ['before its volume is known', claim('2Gi', '1Gi'), undefined],
     ['while its volume points elsewhere', claim('2Gi', '1Gi'), volume({ claimRef: { ...claimRef, uid: 'other' } })],
-    ['if somebody wrote nonsense', claim('lots', '1Gi'), volume()],
+    ['if the request is invalid', claim('lots', '1Gi'), volume()],
   ])('%s', (_, of, at) => expect(shown(decide({ claim: of, volume: at, lastRequest: undefined, ...alone }, 0).actions)).toEqual([]));
 });
 
-describe('in every situation', () => {
+describe('for every snapshot', () => {
   const sizes = fc.constantFrom('1Gi', '2Gi', '3Gi');
   const snapshots: fc.Arbitrary<ExpanderSnapshot> = fc.record({
     claim: fc.tuple(sizes, sizes, fc.constantFrom('Bound', 'Pending')).map(([request, capacity, phase]) => claim(request, capacity, phase)),

@@ -1,4 +1,4 @@
-/** A claim that asks for more than it has: who is to make its volume larger, and how far have they come? */
+/** A claim that requests more than it has: which resizer expands its volume, and how far has the resizer come? */
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/generated/types.ts';
 import { compareQuantities, formatQuantity } from '../../api/quantity.ts';
 import { annotations } from '../../api/volumes/annotations.ts';
@@ -14,11 +14,11 @@ import { type DriverResizer, type ResizerSnapshot, resizerOf } from './resizer.t
 
 export interface ExpanderSnapshot extends ResizerSnapshot {
   readonly claim: PersistentVolumeClaim;
-  /** The one that the claim names. */
+  /** The volume that the claim names. */
   readonly volume: PersistentVolume | undefined;
-  /** What it asked for when somebody was last told. */
+  /** Request and capacity at the last ExternalExpanding event. */
   readonly lastRequest: RequestedSize | undefined;
-  /** What came of it, if a driver of this process was asked. */
+  /** The last attempt, if a driver of this process was asked. */
   readonly attempt: ExpandAttempt | undefined;
 }
 
@@ -28,7 +28,7 @@ export function decide(snapshot: ExpanderSnapshot, now: number): ExpanderDecisio
   if (volume === undefined || !isMutual(claim, volume)) {
     return stay({ code: 'NotBound', text: `volume "${claim.spec.volumeName ?? ''}" is not bound to it`, next: 'binder' });
   }
-  if (!needsExpansion(claim) && !isFileSystemResizePending(volume)) return stay({ code: 'LargeEnough', text: 'it has what it asks for', next: 'none' });
+  if (!needsExpansion(claim) && !isFileSystemResizePending(volume)) return stay({ code: 'LargeEnough', text: 'it has what it requests', next: 'none' });
   const resizer = resizerOf(volume, snapshot);
   switch (resizer.type) {
     case 'external':
@@ -40,27 +40,27 @@ export function decide(snapshot: ExpanderSnapshot, now: number): ExpanderDecisio
     case 'driver':
       return expandWithDriver(snapshot, volume, { resizer, now });
     case 'node':
-      return stay({ code: 'ExpandedByNode', text: 'its node makes it larger when it is mounted', next: 'node' });
+      return stay({ code: 'ExpandedByNode', text: 'its node expands it when it is mounted', next: 'node' });
   }
 }
 
-/** Of a driver that Kubernetes would leave to its external resizer, that much is said as well. */
+/** For a driver that has an external resizer in Kubernetes, the event of waiting for it is recorded as well. */
 function expandWithDriver(
   snapshot: ExpanderSnapshot,
   volume: PersistentVolume,
   { resizer, now }: { readonly resizer: DriverResizer; readonly now: number },
 ): ExpanderDecision {
   const { claim, attempt } = snapshot;
-  const growth = expand({ claim, volume, resizer, attempt, now });
-  if (isInTree(resizer.driver) || !needsExpansion(claim)) return growth;
-  return { ...growth, actions: [...recordExternalExpanding(snapshot, messages.external), ...growth.actions] };
+  const expansion = expand({ claim, volume, resizer, attempt, now });
+  if (isInTree(resizer.driver) || !needsExpansion(claim)) return expansion;
+  return { ...expansion, actions: [...recordExternalExpanding(snapshot, messages.external), ...expansion.actions] };
 }
 
 function isMutual({ metadata }: PersistentVolumeClaim, { spec: { claimRef } }: PersistentVolume): boolean {
   return claimRef !== undefined && claimRef.namespace === metadata.namespace && claimRef.uid === metadata.uid;
 }
 
-/** Whoever asks for more is told, and so is who got a part of it; who asks for less is not. */
+/** A claim that requests more gets an event, and so does one that got a part of it; one that requests less does not. */
 function recordExternalExpanding({ claim, lastRequest: asked }: ExpanderSnapshot, message: string): readonly ExpanderAction[] {
   const now = amountsOf(claim);
   if (asked?.request === now.request && asked.capacity === now.capacity) return [];
@@ -76,6 +76,6 @@ const amountsOf = (claim: PersistentVolumeClaim): RequestedSize => ({
 
 function waiting(claim: PersistentVolumeClaim): ExpanderReason {
   const { request, capacity } = amountsOf(claim);
-  const text = `it has ${capacity} and asks for ${request}: an external resizer has to make its volume larger`;
+  const text = `it has ${capacity} and requests ${request}: an external resizer has to expand its volume`;
   return { code: 'ExternalExpanding', text, next: 'external resizer' };
 }

@@ -100,7 +100,7 @@ class SmallWorld {
         this.#attempt = action.attempt;
         return true;
       default:
-        throw new Error(`nobody expands by ${action.do}`);
+        throw new Error(`unexpected action ${action.do}`);
     }
   }
 
@@ -145,8 +145,8 @@ class SmallWorld {
 
 const done = 'pvc 2Gi of 2Gi; allocated 2Gi; pv 2Gi; volume.kubernetes.io/node-expansion-not-required=true';
 
-describe('a driver makes a volume larger', () => {
-  test('and says so as the external resizer does', () => {
+describe('a driver expands a volume', () => {
+  test('with the events and conditions of external-resizer', () => {
     const world = new SmallWorld('2Gi').settle();
     expect(world.shows).toBe(done);
     expect(world.size).toBe('2Gi');
@@ -158,7 +158,7 @@ describe('a driver makes a volume larger', () => {
     ]);
   });
 
-  test('and a node does the rest, if its file system has to grow', () => {
+  test('and a node resizes the file system, if that is required', () => {
     const world = new SmallWorld('2Gi', { nodeExpansionRequired: true }).settle();
     expect(world.shows).toBe(
       'pvc 1Gi of 2Gi; allocated 2Gi; NodeResizePending; Resizing; ' +
@@ -169,27 +169,27 @@ describe('a driver makes a volume larger', () => {
     expect(world.nodeGrows().settle().shows).toBe('pvc 2Gi of 2Gi; allocated 2Gi; pv 2Gi');
   });
 
-  test('again, when more is asked for', () => {
+  test('again, when more is requested', () => {
     const world = new SmallWorld('2Gi').settle().ask('3Gi').settle();
     expect(world.shows).toBe(done.replaceAll('2Gi', '3Gi'));
     expect(world.calls).toBe(2);
   });
 
-  test('a node that is still busy with the last growth is not disturbed', () => {
+  test('a node that still resizes the file system is not disturbed', () => {
     const world = new SmallWorld('2Gi', { nodeExpansionRequired: true }).settle().ask('3Gi').settle();
     expect(world.calls).toBe(1);
     expect(world.nodeGrows().settle().size).toBe('3Gi');
     expect(world.volume.metadata.annotations).toEqual({ 'volume.alpha.kubernetes.io/pre-resize-capacity': '1Gi' });
   });
 
-  test('that its node could not grow is offered to it once more', () => {
+  test('again, if its node could not resize it', () => {
     const world = new SmallWorld('2Gi', { nodeExpansionRequired: true }).settle();
     const { status } = world.claim;
     world.claim = { ...world.claim, status: { ...status, allocatedResourceStatuses: { storage: 'NodeResizeInfeasible' } } };
     expect(world.settle().claim.status.allocatedResourceStatuses).toEqual({ storage: 'NodeResizePending' });
   });
 
-  test('what is not about growth stays in the status', () => {
+  test('other conditions stay in the status', () => {
     const world = new SmallWorld('2Gi');
     const other = { type: 'ModifyingVolume', status: 'True', lastProbeTime: null, lastTransitionTime: null };
     const status = { ...world.claim.status, conditions: [other], allocatedResourceStatuses: { 'example.com/other': 'x' } };
@@ -199,7 +199,7 @@ describe('a driver makes a volume larger', () => {
     expect(world.claim.status.allocatedResourceStatuses).toEqual({ 'example.com/other': 'x' });
   });
 
-  test('a stage that nobody knows, written by hand, is no stage', () => {
+  test('an unknown resize status counts as none', () => {
     const world = new SmallWorld('2Gi');
     world.claim = { ...world.claim, status: { ...world.claim.status, allocatedResourceStatuses: { storage: 'Nonsense' } } };
     expect(world.settle().shows).toBe(done);

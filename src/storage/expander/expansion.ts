@@ -1,13 +1,13 @@
 /**
- * A volume that a driver of this process makes larger, as Kubernetes' external resizer does it:
+ * Expansion by a driver of this process, as Kubernetes' external-resizer does it:
  *
  *     status: allocatedResources 2Gi, ControllerResizeInProgress, condition Resizing
  *     the driver is asked for 2Gi                                   ← crash: asked again, which changes nothing
  *     the volume's capacity is 2Gi                                  ← crash: asked again, as before
- *     status: capacity 2Gi, nothing under way; or NodeResizePending, until a node has grown the file system
+ *     status: capacity 2Gi, nothing under way; or NodeResizePending, until a node has resized the file system
  *
- * Once a driver was asked for a size, that has to succeed, or fail for certain, before it is asked for another one: otherwise nobody
- * would know what the volume has. So a request is lowered to recover from a failure only then.
+ * Once a driver was asked for a size, that has to succeed, or fail for certain, before it is asked for another one: otherwise the size of
+ * the volume would be unknown. So a lowered request recovers from a failure only then.
  */
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/generated/types.ts';
 import { compareQuantities, formatQuantity, type Quantity } from '../../api/quantity.ts';
@@ -31,18 +31,18 @@ export interface Expansion {
   readonly now: number;
 }
 
-export function expand(growth: Expansion): ExpanderDecision {
-  const { claim, volume, attempt } = growth;
+export function expand(expansion: Expansion): ExpanderDecision {
+  const { claim, volume, attempt } = expansion;
   if (isFileSystemResizePending(volume) && isDoneByNode(claim, volume)) {
     const settled = withAnnotations(volume, { [annotations.preResizeCapacity]: undefined });
-    return { actions: update(volume, settled), reasons: [{ code: 'LargeEnough', text: 'its file system has grown', next: 'none' }] };
+    return { actions: update(volume, settled), reasons: [{ code: 'LargeEnough', text: 'its file system is resized', next: 'none' }] };
   }
-  if (!needsExpansion(claim)) return stay({ code: 'LargeEnough', text: 'it has what it asks for', next: 'none' });
+  if (!needsExpansion(claim)) return stay({ code: 'LargeEnough', text: 'it has what it requests', next: 'none' });
   const size = sizeToAsk(claim, volume, attempt);
-  if (size === 'node') return stay({ code: 'ExpandedByNode', text: 'its node makes its file system larger', next: 'node' });
+  if (size === 'node') return stay({ code: 'ExpandedByNode', text: 'its node resizes the file system', next: 'node' });
   const same = attempt !== undefined && compareQuantities(attempt.size, size) === 0 ? attempt : undefined;
-  if (same?.type === 'answered') return conclude(growth, same);
-  return askDriver(growth, formatQuantity(size), same);
+  if (same?.type === 'answered') return conclude(expansion, same);
+  return askDriver(expansion, formatQuantity(size), same);
 }
 
 /** Nothing is missing, neither in the volume nor in its file system. A request may have been lowered meanwhile. */
@@ -70,14 +70,14 @@ function sizeToAsk(claim: PersistentVolumeClaim, volume: PersistentVolume, attem
 
 const keyOf = ({ metadata }: PersistentVolumeClaim): string => claimKey(metadata.namespace ?? '', metadata.name ?? '');
 
-/** What is intended is in the claim's status before the driver is asked. */
+/** The intended size is in the claim's status before the driver is asked. */
 function askDriver(
   { claim, volume, resizer, now }: Expansion,
   size: string,
   last: (ExpandAttempt & { readonly type: 'failed' }) | undefined,
 ): ExpanderDecision {
   const { driver, source } = resizer;
-  const reason: ExpanderReason = { code: 'Expanding', text: `driver "${driver}" makes it ${size}`, next: 'driver', driver };
+  const reason: ExpanderReason = { code: 'Expanding', text: `driver "${driver}" expands it to ${size}`, next: 'driver', driver };
   if (last !== undefined && last.notBefore > now) return { ...stay<ExpanderReason>({ ...reason, by: last.notBefore }), again: last.notBefore };
   const before = allocated(claim);
   const intended = withResizer(markControllerResizing(claim, size, { isNew: before === undefined || compareQuantities(before, size) !== 0, now }), driver);
@@ -91,19 +91,19 @@ function askDriver(
 const withResizer = (claim: PersistentVolumeClaim, driver: string): PersistentVolumeClaim =>
   isInTree(driver) ? withAnnotations(claim, { [annotations.storageResizer]: driver }) : claim;
 
-function conclude(growth: Expansion, attempt: ExpandAttempt & { readonly type: 'answered' }): ExpanderDecision {
-  const { claim, resizer } = growth;
+function conclude(expansion: Expansion, attempt: ExpandAttempt & { readonly type: 'answered' }): ExpanderDecision {
+  const { claim, resizer } = expansion;
   const { outcome, size, failures } = attempt;
-  if (outcome.type === 'expanded') return finish(growth, outcome);
+  if (outcome.type === 'expanded') return finish(expansion, outcome);
   const { message, final, infeasible } = outcome;
-  const notBefore = growth.now + delayBefore(failures + 1, infeasible);
+  const notBefore = expansion.now + delayBefore(failures + 1, infeasible);
   const next: ExpandAttempt = { type: 'failed', size, final, failures: failures + 1, notBefore };
-  const said = final ? markControllerResizeFailed(claim, message, { infeasible, now: growth.now }) : claim;
+  const failed = final ? markControllerResizeFailed(claim, message, { infeasible, now: expansion.now }) : claim;
   const text = isInTree(resizer.driver)
     ? messages.failed.inTree(keyOf(claim), message)
-    : messages.failed.external(growth.volume.metadata.name ?? '', resizer.driver, message);
+    : messages.failed.external(expansion.volume.metadata.name ?? '', resizer.driver, message);
   return {
-    actions: [...updateStatus(claim, said), recordEvent(claim, 'Warning', 'VolumeResizeFailed', text), { do: 'rememberAttempt', claim, attempt: next }],
+    actions: [...updateStatus(claim, failed), recordEvent(claim, 'Warning', 'VolumeResizeFailed', text), { do: 'rememberAttempt', claim, attempt: next }],
     reasons: [{ code: 'ExpandFailed', text: message, next: 'driver', driver: resizer.driver, by: notBefore }],
     again: notBefore,
   };
@@ -122,17 +122,22 @@ function finish({ claim, volume, resizer, now }: Expansion, { capacity, nodeExpa
     const noted = isFileSystemResizePending(volume)
       ? sized
       : withAnnotations(sized, { [annotations.preResizeCapacity]: formatQuantity(currentCapacity(claim)) });
-    const told = recordEvent(claim, 'Normal', 'FileSystemResizeRequired', messages.nodeRequired);
-    const actions = [...update(volume, noted), ...updateStatus(claim, markNodeResizePending(claim, now)), ...(isInTree(resizer.driver) ? [] : [told]), forget];
-    return { actions, reasons: [{ code: 'ExpandedByNode', text: 'its node makes its file system larger', next: 'node' }] };
+    const required = recordEvent(claim, 'Normal', 'FileSystemResizeRequired', messages.nodeRequired);
+    const actions = [
+      ...update(volume, noted),
+      ...updateStatus(claim, markNodeResizePending(claim, now)),
+      ...(isInTree(resizer.driver) ? [] : [required]),
+      forget,
+    ];
+    return { actions, reasons: [{ code: 'ExpandedByNode', text: 'its node resizes the file system', next: 'node' }] };
   }
-  const grown = markResizeFinished(claim, capacity);
-  // So that no node tries to grow it once more.
-  const marked = isInTree(resizer.driver) ? grown : withAnnotations(grown, { [annotations.nodeExpansionNotRequired]: 'true' });
+  const finished = markResizeFinished(claim, capacity);
+  // So that no node tries to expand it once more.
+  const marked = isInTree(resizer.driver) ? finished : withAnnotations(finished, { [annotations.nodeExpansionNotRequired]: 'true' });
   const text = isInTree(resizer.driver) ? messages.succeeded.inTree(keyOf(claim)) : messages.succeeded.external;
   return {
     actions: [...update(volume, sized), ...updateStatus(claim, marked), recordEvent(claim, 'Normal', 'VolumeResizeSuccessful', text), forget],
-    reasons: [{ code: 'LargeEnough', text: `it has grown to ${capacity}`, next: 'none' }],
+    reasons: [{ code: 'LargeEnough', text: `it is expanded to ${capacity}`, next: 'none' }],
   };
 }
 
@@ -144,6 +149,6 @@ const recordEvent = (about: PersistentVolumeClaim, type: ObjectEvent['type'], re
 const firstDelayMs = 1000;
 const longestDelayMs = 300_000;
 
-/** As the external resizer spaces them; what is infeasible is tried as rarely as can be. */
+/** The backoff of external-resizer; an infeasible size is tried as rarely as possible. */
 const delayBefore = (attempt: number, infeasible: boolean): number =>
   infeasible ? longestDelayMs : Math.min(firstDelayMs * 2 ** Math.min(attempt - 1, 30), longestDelayMs);

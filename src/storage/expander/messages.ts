@@ -1,4 +1,4 @@
-/** The words of Kubernetes' expand controller, and of the external resizer for drivers that Kubernetes leaves to that. */
+/** The messages of Kubernetes' expand controller, and of external-resizer for its drivers. */
 export const messages = {
   external: 'waiting for an external controller to expand this PVC',
   migrated: (plugin: string) => `CSI migration enabled for ${plugin}; waiting for external resizer to expand the pvc`,

@@ -5,14 +5,14 @@ import type { DriverCapabilities } from '../../api/volumes/driver-capabilities.t
 import { csiDriverOf } from '../../api/volumes/csi-migration.ts';
 import { sourceOf } from '../volumes/source.ts';
 
-/** Who makes a volume larger. */
+/** Which component expands a volume. */
 export type Resizer =
-  /** Somebody outside. They report in the claim's status. */
+  /** An external resizer, which reports in the claim's status. */
   | { readonly type: 'external' }
-  /** The same: the driver that took over from a plugin in the tree; it finds its claims by an annotation. */
+  /** The same, for the CSI driver of a migrated in-tree plugin; it finds its claims by an annotation. */
   | { readonly type: 'successor'; readonly plugin: string; readonly driver: string }
   | DriverResizer
-  /** The node does it alone, when it mounts the volume. */
+  /** The node alone, when it mounts the volume. */
   | { readonly type: 'node' };
 
 /** A driver in this process. */
@@ -25,7 +25,7 @@ export interface DriverResizer {
 export interface ResizerSnapshot {
   /** The drivers in this process, by name. */
   readonly driver: (name: string) => DriverCapabilities | undefined;
-  /** The volume's. */
+  /** The volume's class. */
   readonly storageClass: StorageClass | undefined;
 }
 

@@ -1,6 +1,7 @@
 import type { PersistentVolume, PersistentVolumeClaim, Pod, VolumeAttributesClass } from '../../api/generated/types.ts';
 import { type Kind, untypedKind } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
+import type { Stored } from '../../api/stored.ts';
 import { readClaim } from '../volumes/claim.ts';
 import { isKeptByProvisioner, readVolume } from '../volumes/volume.ts';
 import { type Change, keyOf } from '../../client/informers/cache.ts';
@@ -30,7 +31,7 @@ export function claimProtection({
   client,
   informers,
   kinds,
-}: ProtectionOptions): Controller<string, ProtectionSnapshot<PersistentVolumeClaim>, ProtectionAction> {
+}: ProtectionOptions): Controller<string, ProtectionSnapshot<Stored<PersistentVolumeClaim>>, ProtectionAction> {
   const byClaim = informers.cache(kinds.pod).addIndex(claimKeysOf);
   const livePods = new LiveLists(client, kinds.pod);
   return protection({
@@ -49,8 +50,12 @@ export function claimProtection({
   });
 }
 
-/** A volume stays as long as it is bound, and if it was made for a claim, until that has taken it or will not. Keys are names. */
-export function volumeProtection({ client, informers, kinds }: ProtectionOptions): Controller<string, ProtectionSnapshot<PersistentVolume>, ProtectionAction> {
+/** A volume stays as long as it is bound, and if it was provisioned for a claim, until the claim has taken it or will not. Keys are names. */
+export function volumeProtection({
+  client,
+  informers,
+  kinds,
+}: ProtectionOptions): Controller<string, ProtectionSnapshot<Stored<PersistentVolume>>, ProtectionAction> {
   const claims = informers.cache(kinds.claim);
   return protection({
     name: 'pv-protection',
@@ -58,7 +63,7 @@ export function volumeProtection({ client, informers, kinds }: ProtectionOptions
     kind: kinds.volume,
     client,
     informers,
-    // If its claim goes, or gets another one, the binder writes the volume.
+    // If its claim is deleted, or gets another volume, the binder writes this volume.
     sources: [],
     usersOf: (object) => {
       const volume = readVolume(object);
@@ -66,7 +71,7 @@ export function volumeProtection({ client, informers, kinds }: ProtectionOptions
       const claim = claims.getKey(key);
       return isUsedBy(volume, claim === undefined ? undefined : readClaim(claim)) ? [`claim ${key}`] : [];
     },
-    // That it is bound, the volume says itself, and its update fails if that happened meanwhile.
+    // A bound volume has the phase Bound, and the update conflicts if that happened meanwhile.
     isUsed: async (object) => {
       const volume = readVolume(object);
       if (volume.claim === undefined || !isKeptByProvisioner(volume)) return { ok: true, value: false };
@@ -81,7 +86,7 @@ export function attributesClassProtection({
   client,
   informers,
   kinds,
-}: ProtectionOptions): Controller<string, ProtectionSnapshot<VolumeAttributesClass>, ProtectionAction> {
+}: ProtectionOptions): Controller<string, ProtectionSnapshot<Stored<VolumeAttributesClass>>, ProtectionAction> {
   const claims = informers.cache(kinds.claim).addIndex(attributesClassesOfClaim);
   const volumes = informers.cache(kinds.volume).addIndex(attributesClassesOfVolume);
   const liveClaims = new LiveLists(client, kinds.claim);
@@ -93,11 +98,11 @@ export function attributesClassProtection({
     client,
     informers,
     sources: [source(kinds.claim, noLongerNamed(attributesClassesOfClaim)), source(kinds.volume, noLongerNamed(attributesClassesOfVolume))],
-    usersOf: ({ metadata: { name = '' } }) => [
+    usersOf: ({ metadata: { name } }) => [
       ...claims.get(name).map((claim) => `claim ${keyOf(claim.metadata)}`),
       ...volumes.get(name).map((volume) => `volume ${keyOf(volume.metadata)}`),
     ],
-    isUsed: async ({ metadata: { name = '' } }) => {
+    isUsed: async ({ metadata: { name } }) => {
       const named = map(await liveClaims.in(''), (all) => all.some((claim) => attributesClassesOfClaim(claim).includes(name)));
       if (!named.ok || named.value) return named;
       return map(await liveVolumes.in(''), (all) => all.some((volume) => attributesClassesOfVolume(volume).includes(name)));
@@ -113,9 +118,9 @@ interface Protection<T extends KubeObject> {
   readonly informers: Informers;
   /** Besides changes of the object itself. */
   readonly sources: readonly Source<string>[];
-  readonly usersOf: (object: T) => readonly string[];
+  readonly usersOf: (object: Stored<T>) => readonly string[];
   /** Asks the server. */
-  readonly isUsed: (object: T) => Promise<Result<boolean>>;
+  readonly isUsed: (object: Stored<T>) => Promise<Result<boolean>>;
 }
 
 function protection<T extends KubeObject>({
@@ -127,14 +132,14 @@ function protection<T extends KubeObject>({
   sources,
   usersOf,
   isUsed,
-}: Protection<T>): Controller<string, ProtectionSnapshot<T>, ProtectionAction> {
+}: Protection<T>): Controller<string, ProtectionSnapshot<Stored<T>>, ProtectionAction> {
   const objects = informers.cache(kind);
-  return defineController<string, ProtectionSnapshot<T>, ProtectionAction>({
+  return defineController<string, ProtectionSnapshot<Stored<T>>, ProtectionAction>({
     name,
     sources: [source(kind, ({ after }) => (after === undefined || isSettled(after, finalizer) ? [] : [keyOf(after.metadata)])), ...sources],
     snapshot(key) {
       const object = objects.getKey(key);
-      // Users are counted only for what wants to go: a claim that lives may have thousands.
+      // Users are listed only for objects that are being deleted: another claim may have thousands.
       return object === undefined ? undefined : { object, users: object.metadata.deletionTimestamp === undefined ? [] : usersOf(object) };
     },
     decide: (snapshot) => decideProtection(snapshot, finalizer),
@@ -151,7 +156,7 @@ function protection<T extends KubeObject>({
   });
 }
 
-/** Most objects, most of the time: protected, and not asked to go. They are not worth a pass. */
+/** Most objects, most of the time: protected, and not being deleted. They are not worth a pass. */
 const isSettled = ({ metadata }: KubeObject, finalizer: string) =>
   metadata.deletionTimestamp === undefined && (metadata.finalizers?.includes(finalizer) ?? false);
 

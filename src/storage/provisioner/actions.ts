@@ -14,35 +14,35 @@ import {
 import { isInTree } from '../../api/volumes/csi-migration.ts';
 import { topologyLabelsOf } from '../volumes/topology.ts';
 
-/** All that the provisioner may do to the world. */
+/** All actions of the provisioner. */
 export type ProvisionerAction = ObjectWrite<PersistentVolumeClaim> | ObjectWrite<VolumeIntent> | CreateAsset | PublishVolume | DeleteAsset | RecordEvent;
 
 export type CreateIntent = IntentOf<CreateIntentSpec>;
 
-/** Asks the driver, and writes what came of it into the intent: `afterCreated`, or `afterFailure`, which is told as well. */
+/** Asks the driver, and writes the answer into the intent: `afterCreated`, or `afterFailure`, with an event. */
 export interface CreateAsset {
   readonly do: 'createAsset';
   readonly intent: CreateIntent;
 }
 
-/** Creates the PersistentVolume; if it exists already that is as good. If the API refuses it for good, the intent says so: `afterRefused`. */
+/** Creates the PersistentVolume, unless it exists. If the server rejects it for good, the intent says so: `afterRefused`. */
 export interface PublishVolume {
   readonly do: 'publishVolume';
   readonly intent: CreateIntent;
   readonly volume: PersistentVolume;
 }
 
-/** Takes back an asset of which no PersistentVolume can be made. What came of it is written into the intent: `afterDeleted`, or `afterCleanupFailed`. */
+/** Deletes an asset without a PersistentVolume. The answer is written into the intent: `afterDeleted`, or `afterCleanupFailed`. */
 export interface DeleteAsset {
   readonly do: 'deleteAsset';
   readonly intent: CreateIntent;
   readonly asset: Asset;
 }
 
-/** 'pvc-<uid>': the same whoever asks, and as often as one asks. */
+/** 'pvc-<uid>': the same for every attempt. */
 export const provisionedName = ({ uid }: Claim): string => `pvc-${uid}`;
 
-/** The PersistentVolume of an asset, pointing at the claim for which it was made. */
+/** The PersistentVolume of an asset, with a claimRef to the claim that it was provisioned for. */
 export function provisionedVolume(intent: CreateIntent, asset: Asset): PersistentVolume {
   const { driver, claimRef, request } = intent.spec;
   const inTree = isInTree(driver);
@@ -80,11 +80,11 @@ export const afterRefused = (intent: CreateIntent, asset: Asset, message: string
   status: { phase: 'Refused', asset, message },
 });
 
-/** The asset is gone again; after a while it is made once more. */
+/** The asset is deleted; later it is created once more. */
 export const afterDeleted = (intent: CreateIntent, now: number): VolumeIntent =>
   afterFailure(intent, { message: intent.status.message ?? '', final: true }, now);
 
-/** The asset is still there: it is tried again, and an audit names it meanwhile. */
+/** The asset is still there: the deletion is tried again, and `moor audit` lists it meanwhile. */
 export function afterCleanupFailed(intent: CreateIntent, failure: AttemptFailure, now: number): VolumeIntent {
   const { status } = afterFailure(intent, failure, now);
   return { ...intent, status: { ...status, phase: 'Refused', ...(intent.status.asset === undefined ? {} : { asset: intent.status.asset }) } };

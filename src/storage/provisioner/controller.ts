@@ -10,7 +10,7 @@ import { claimKey } from '../volumes/claim.ts';
 import type { CreateOutcome, DeleteOutcome, DriverCapabilities } from '../../api/volumes/driver-capabilities.ts';
 import { afterFailure, type Asset, isFor, type VolumeIntent } from '../../api/volumes/intent.ts';
 import type { VolumesView } from '../volumes/view.ts';
-import { type Index, keyOf } from '../../client/informers/cache.ts';
+import { changedObject, type Index, keyOf } from '../../client/informers/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { confirmCurrent } from '../../client/controller/confirm.ts';
 import type { Informers } from '../../client/informers/informers.ts';
@@ -45,20 +45,20 @@ export interface ProvisioningDrivers {
 export interface ProvisionerOptions {
   readonly client: Client;
   readonly informers: Informers;
-  /** Told of every change of volumes and claims before this controller is. */
+  /** Updated with every change of volumes and claims before this controller's sources are. */
   readonly view: VolumesView;
   readonly events: RecordedEvents;
   readonly clock: Clock;
   readonly drivers: ProvisioningDrivers;
   /** Claims for which the binder found no volume. */
   readonly provisionTrigger: Source<string>;
-  /** Rung for claims for which there is a volume after all: the binder looks at them next. */
+  /** Fired for claims for which there is a volume after all: the binder decides about them next. */
   readonly bindTrigger: Trigger<string>;
 }
 
 /**
- * Keys are 'namespace/name' of claims. Whether a claim needs a volume made, the binder finds out: it comes first, and wakes this controller if
- * nothing fits. Both look again when they disagree, because a volume came or went between their turns.
+ * Keys are 'namespace/name' of claims. The binder decides first whether a claim needs a new volume, and fires `provisionTrigger` if
+ * nothing fits. Each fires the other's trigger when they disagree, because a volume came or went between their passes.
  */
 export function provisioner(options: ProvisionerOptions): Controller<string, ProvisionerSubject, ProvisionerAction> {
   const { view } = options;
@@ -68,16 +68,16 @@ export function provisioner(options: ProvisionerOptions): Controller<string, Pro
     parallelism: 16,
     sources: [
       options.provisionTrigger,
-      source(persistentVolumeClaimKind, ({ before, after }) => running.keysForClaimChange(keyOf((after ?? before)?.metadata ?? {}))),
+      source(persistentVolumeClaimKind, (change) => running.keysForClaimChange(keyOf(changedObject(change).metadata))),
       source(persistentVolumeKind, ({ before, after }) => [...running.keysForVolumeChange(before), ...running.keysForVolumeChange(after)]),
       source(volumeIntentKind, ({ before, after }) => [before, after].flatMap((intent) => (intent === undefined ? [] : claimOfIntent(intent)))),
-      source(storageClassKind, ({ before, after }) => view.waitingOfClass((after ?? before)?.metadata.name ?? '')),
-      source(nodeKind, ({ before, after }) => (before === undefined && after !== undefined ? running.claimsForNode(after.metadata.name ?? '') : [])),
+      source(storageClassKind, (change) => view.waitingOfClass(changedObject(change).metadata.name)),
+      source(nodeKind, ({ before, after }) => (before === undefined && after !== undefined ? running.claimsForNode(after.metadata.name) : [])),
       {
         subscribe: (informers, add) =>
           options.drivers.onAppear((name) => {
             for (const storageClass of informers.cache(storageClassKind).list())
-              if (provisionerOf(storageClass) === name) for (const key of view.waitingOfClass(storageClass.metadata.name ?? '')) add(key);
+              if (provisionerOf(storageClass) === name) for (const key of view.waitingOfClass(storageClass.metadata.name)) add(key);
           }),
       },
     ],
@@ -128,7 +128,7 @@ class Provisioner {
     };
   }
 
-  /** What was begun for it may have to be looked at. Whether something is to be begun, the binder says. */
+  /** Only claims with an intent, or without their migration annotation. New work comes from the binder. */
   keysForClaimChange(key: string): readonly string[] {
     const claim = this.#options.view.claim(key);
     return this.#intentsByClaim.has(key) || (claim !== undefined && lacksMigratedTo(claim)) ? [key] : none;
@@ -142,7 +142,7 @@ class Provisioner {
   }
 
   claimsForNode(name: string): readonly string[] {
-    return this.#claimsByNode.get(name).map(({ metadata }) => claimKey(metadata.namespace ?? '', metadata.name ?? ''));
+    return this.#claimsByNode.get(name).map(({ metadata }) => keyOf(metadata));
   }
 
   snapshot(key: string): ProvisionerSubject | undefined {
@@ -151,7 +151,7 @@ class Provisioner {
     return claim === undefined && intents.length === 0 ? undefined : { claim, intents, snapshot: this.#snapshot };
   }
 
-  /** The intent is looked at once more: somebody who no longer leads must not make what others have long taken away again. */
+  /** The server is asked for the intent once more: a deposed leader must not create an asset that was deleted long ago. */
   async createAsset(intent: CreateIntent): Promise<Outcome> {
     const { client, drivers, clock } = this.#options;
     const current = await confirmCurrent(client, volumeIntentKind, intent);

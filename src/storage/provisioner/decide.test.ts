@@ -51,7 +51,7 @@ function begun(scene: Scene = { claim }): CreateIntent {
 }
 
 describe('a claim that needs a volume', () => {
-  it('is marked first, then the intent is written down', () => {
+  it('is annotated first, then the intent is created', () => {
     expect(run({ claim }).actions).toMatchObject([
       {
         do: 'update',
@@ -71,7 +71,7 @@ describe('a claim that needs a volume', () => {
     ]);
   });
 
-  it('writes down all that the driver and the volume will need', () => {
+  it('has everything in its intent that the driver and the volume need', () => {
     const rich = storageClass('class', {
       provisioner: 'kubernetes.io/host-path',
       parameters: { type: 'io1' },
@@ -94,7 +94,7 @@ describe('a claim that needs a volume', () => {
     });
   });
 
-  it('asks the driver, publishes what it made, tells, and forgets the intent', () => {
+  it('asks the driver, creates the volume, records an event, and deletes the intent', () => {
     const intent = begun();
     expect(run({ claim, intents: [intent] }).actions).toEqual([{ do: 'createAsset', intent }]);
     const created = afterCreated(intent, asset);
@@ -107,7 +107,7 @@ describe('a claim that needs a volume', () => {
     ]);
   });
 
-  it('forgets the intent also if its volume was taken back before anybody looked: the claim got another one', () => {
+  it('deletes the intent also if its volume lost its claimRef before the next pass: the claim got another one', () => {
     const intent = begun();
     const created = afterCreated(intent, asset);
     const made = provisionedVolume(intent, asset);
@@ -124,13 +124,13 @@ describe('a claim that needs a volume', () => {
     expect(run({ claim, volumes: [pv(`pvc-${uidOf('pvc', 'data')}`, '1Mi')] }).actions).toEqual([]);
   });
 
-  it('is left alone while nobody can say which volumes it selects: the class came after it, so the binder was not asked first', () => {
+  it('is left alone while its selector is invalid: the class came after it, so the binder did not decide first', () => {
     const unreadable = pvc('data', '1Gi', { spec: { selector: { matchExpressions: [{ key: 'tier', operator: 'Near' }] } } });
     expect(run({ claim: unreadable })).toMatchObject({ actions: [], reasons: [{ code: 'NothingToProvision', next: 'none' }] });
   });
 });
 
-describe('a volume that was made', () => {
+describe('a provisioned volume', () => {
   it('is labelled with where it is', () => {
     const zone = { key: 'topology.kubernetes.io/zone', operator: 'In', values: ['a'] };
     const nodeAffinity = { required: { nodeSelectorTerms: [{ matchExpressions: [zone] }] } };
@@ -141,7 +141,7 @@ describe('a volume that was made', () => {
     expect(provisionedVolume(begun(), asset).metadata.labels).toBeUndefined();
   });
 
-  it("points at its claim, is held until its asset is deleted, and is marked as the controller's doing", () => {
+  it('has a claimRef, the finalizer of its provisioner, and bound-by-controller', () => {
     expect(provisionedVolume(begun(), asset)).toMatchObject({
       metadata: {
         annotations: { 'pv.kubernetes.io/provisioned-by': 'kubernetes.io/host-path', 'pv.kubernetes.io/bound-by-controller': 'yes' },
@@ -181,7 +181,7 @@ describe('a driver that failed', () => {
     expect(run({ claim, intents: [intent] }, 500).actions).toEqual([{ do: 'createAsset', intent }]);
   });
 
-  it('and may have made it all the same is asked until it says so, though the claim is gone', () => {
+  it('and may have created the asset is asked until it succeeds, though the claim is gone', () => {
     const intent = failed(false);
     expect(run({ intents: [intent] }, 500).actions).toEqual([{ do: 'createAsset', intent }]);
   });
@@ -196,7 +196,7 @@ describe('a driver that failed', () => {
     expect(run({ claim, storageClass: other, intents: [intent] }).actions).toEqual([{ do: 'delete', object: intent }]);
   });
 
-  it('gives the scheduler its choice back, before the intent is forgotten', () => {
+  it('clears the selected node before the intent is deleted', () => {
     const chosen = pvc('data', '1Gi', { metadata: { name: 'data', annotations: { 'volume.kubernetes.io/selected-node': 'n1' } } });
     const scene: Scene = { claim: chosen, storageClass: { ...dynamic, volumeBindingMode: 'WaitForFirstConsumer' }, nodes: ['n1'] };
     const { actions } = run({ ...scene, intents: [failed(true, begun(scene))] });
@@ -218,7 +218,7 @@ describe('a claim whose chosen node is gone', () => {
     expect(actions.flatMap((action) => (action.do === 'recordEvent' ? action.event.message : []))).toEqual(['node "gone" not found']);
   });
 
-  it('waits for it with a plugin of the tree (v1.36.4)', () => {
+  it('waits for it with an in-tree plugin (v1.36.4)', () => {
     const { actions } = run({ claim: chosen, storageClass: waits });
     expect(
       actions.flatMap((action) => (action.do === 'update' ? (action.object.metadata.annotations?.['volume.kubernetes.io/selected-node'] ?? []) : [])),
@@ -232,22 +232,22 @@ describe('a claim whose chosen node is gone', () => {
 describe('a volume that the API refused', () => {
   const refused = afterRefused(begun(), asset, 'no');
 
-  it('has its asset taken back', () => {
+  it('has its asset deleted', () => {
     expect(run({ claim, intents: [refused] }).actions).toEqual([{ do: 'deleteAsset', intent: refused, asset }]);
   });
 });
 
-describe('a claim that was marked for a plugin which left the tree', () => {
+describe('a claim that was annotated with a migrated in-tree plugin', () => {
   const marked = (more: Record<string, string>) =>
     pvc('data', '1Gi', { metadata: { name: 'data', annotations: { 'volume.kubernetes.io/storage-provisioner': 'kubernetes.io/gce-pd', ...more } } });
 
-  it('is marked for its successor', () => {
+  it('gets the migrated-to annotation', () => {
     expect(run({ claim: marked({}) }).actions).toMatchObject([
       { do: 'update', object: { metadata: { annotations: { 'pv.kubernetes.io/migrated-to': 'pd.csi.storage.gke.io' } } } },
     ]);
   });
 
-  it('is not marked twice', () => {
+  it('does not get it twice', () => {
     const done = pvc('data', '1Gi', {
       metadata: {
         name: 'data',
@@ -259,7 +259,7 @@ describe('a claim that was marked for a plugin which left the tree', () => {
   });
 });
 
-it('several intents of claims of one name are all pursued', () => {
+it('several intents of claims of one name are all continued', () => {
   const [first, second] = [
     begun({ claim: pvc('data', '1Gi', { metadata: { name: 'data', uid: 'first' } }) }),
     begun({ claim: pvc('data', '1Gi', { metadata: { name: 'data', uid: 'second' } }) }),
@@ -268,6 +268,6 @@ it('several intents of claims of one name are all pursued', () => {
   expect(actions.map((action) => action.do)).toEqual(['createAsset', 'createAsset', 'update', 'create']);
 });
 
-it('an intent of another operation is none of its business', () => {
+it('an intent of another operation is left alone', () => {
   expect(run({ intents: [newIntent('vol', { operation: 'Scrub', volume: { name: 'vol', uid: 'u' } })] }).actions).toEqual([]);
 });

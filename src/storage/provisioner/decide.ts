@@ -1,7 +1,7 @@
 /**
- * Volumes for claims that find none: marks the claim for a provisioner outside, or has a driver in this process make the
- * volume. Whatever a driver was asked to make becomes a PersistentVolume, even if nobody wants it any more by then: it
- * points at its claim, so it is released and reclaimed like any other, and nothing leaks.
+ * Volumes for claims without a match: annotates the claim for an external provisioner, or has a driver in this process create the
+ * volume. Every asset of a driver becomes a PersistentVolume, even if its claim is gone by then: the claimRef names that claim,
+ * so the volume is released and reclaimed like any other, and nothing leaks.
  */
 import type { PersistentVolumeClaim } from '../../api/generated/types.ts';
 import { annotations } from '../../api/volumes/annotations.ts';
@@ -19,7 +19,7 @@ export interface ProvisionerSnapshot extends ProvisioningSnapshot {
   readonly lastEvent: LastEvent;
 }
 
-/** Everything about the claims of one name: the one that exists, and what was begun for it or for its predecessors. */
+/** The claim of one name, if it exists, and the intents for it and for earlier claims of that name. */
 export interface ProvisionerSubject {
   readonly claim: Claim | undefined;
   readonly intents: readonly CreateIntent[];
@@ -50,7 +50,7 @@ function mergeDecisions(parts: readonly ProvisionerDecision[]): ProvisionerDecis
   };
 }
 
-/** Nothing was begun for this claim. */
+/** There is no intent for this claim. */
 function begin(claim: Claim, snapshot: ProvisionerSnapshot, now: number): ProvisionerDecision {
   const annealed = withMigratedTo(claim);
   if (annealed !== claim.object) return { actions: update(claim.object, annealed), reasons: [] };
@@ -74,11 +74,11 @@ interface SnapshotAt {
 
 function waitForExternal(claim: Claim, provisioner: string, { snapshot, now }: SnapshotAt): ProvisionerDecision {
   const message = messages.externalProvisioning(provisioner);
-  const said = recordIfChanged({ about: claim.object, type: 'Normal', reason: 'ExternalProvisioning', message }, snapshot.lastEvent(claim.uid), now);
+  const recorded = recordIfChanged({ about: claim.object, type: 'Normal', reason: 'ExternalProvisioning', message }, snapshot.lastEvent(claim.uid), now);
   return {
-    actions: [...update(claim.object, markedFor(claim, provisioner)), ...said.actions],
+    actions: [...update(claim.object, markedFor(claim, provisioner)), ...recorded.actions],
     reasons: [{ code: 'ExternalProvisioning', text: message, next: 'external provisioner', provisioner }],
-    again: said.again,
+    again: recorded.again,
   };
 }
 
@@ -91,8 +91,8 @@ function refuse(
   const event: ObjectEvent = { about: claim.object, type: 'Warning', reason: 'ProvisioningFailed', message };
   const reasons: readonly ProvisionerReason[] = [{ code: 'ProvisioningFailed', text: message, next: 'administrator' }];
   if (reschedule === true) return { actions: [...update(claim.object, withoutNode(marked)), recordOnce(event)], reasons };
-  const said = recordIfChanged(event, snapshot.lastEvent(claim.uid), now);
-  return { actions: [...update(claim.object, marked), ...said.actions], reasons, again: said.again };
+  const recorded = recordIfChanged(event, snapshot.lastEvent(claim.uid), now);
+  return { actions: [...update(claim.object, marked), ...recorded.actions], reasons, again: recorded.again };
 }
 
 function provision(
@@ -104,9 +104,9 @@ function provision(
   const { resourceVersion } = claim.object.metadata;
   const claimRef = { namespace, name, uid, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
   const intent = newIntent(provisionedName(claim), { operation: 'Create', driver: driver.name, claimRef, request });
-  const said = isInTree(provisioner) ? undefined : waitForExternal(claim, provisioner, { snapshot, now });
+  const recorded = isInTree(provisioner) ? undefined : waitForExternal(claim, provisioner, { snapshot, now });
   return {
-    actions: [...(said?.actions ?? update(claim.object, markedFor(claim, provisioner))), { do: 'create', object: intent }],
+    actions: [...(recorded?.actions ?? update(claim.object, markedFor(claim, provisioner))), { do: 'create', object: intent }],
     reasons: [{ code: 'Provisioning', text: `volume "${volumeNameOf(intent)}" is being made`, next: 'driver', volume: volumeNameOf(intent), provisioner }],
   };
 }
@@ -116,7 +116,7 @@ interface IntentProgress extends SnapshotAt {
   readonly claim: Claim | undefined;
 }
 
-/** Something was begun: it is finished, whoever still wants it, unless it certainly came to nothing. */
+/** An intent is always finished, with or without its claim, unless the driver certainly created nothing. */
 function continueIntent(intent: CreateIntent, pursuit: IntentProgress): ProvisionerDecision {
   if (isPublished(intent, pursuit.snapshot)) return finish(intent, pursuit.claim);
   const { phase, asset } = intent.status;
@@ -132,7 +132,7 @@ function continueIntent(intent: CreateIntent, pursuit: IntentProgress): Provisio
   return wait === undefined ? { actions: [{ do: 'deleteAsset', intent, asset }], reasons } : { actions: [], reasons, again: wait };
 }
 
-/** A volume of this name may also be somebody else's. Ours may no longer point at the claim: the binder takes it back from one that got another. */
+/** A volume of this name may be another one. The intent's own may have lost its claimRef: the binder removes it if the claim got another volume. */
 function isPublished(intent: CreateIntent, snapshot: ProvisionerSnapshot): boolean {
   const volume = snapshot.volume(volumeNameOf(intent));
   if (volume?.claim?.uid === intent.spec.claimRef.uid) return true;
@@ -151,7 +151,7 @@ function finish(intent: CreateIntent, claim: Claim | undefined): ProvisionerDeci
   };
 }
 
-/** The driver failed. Where the scheduler had a say, it chooses again; otherwise the same is tried again, for ever. */
+/** The driver failed. If the scheduler selected a node, it selects again; otherwise the same request is tried for ever. */
 function retry(intent: CreateIntent, { claim, snapshot, now }: IntentProgress): ProvisionerDecision {
   const { final = false, message = '' } = intent.status;
   const reasons: readonly ProvisionerReason[] = [
@@ -170,7 +170,7 @@ function stillNeeds(claim: Claim, intent: CreateIntent, snapshot: ProvisionerSna
   return need.type === 'make' && need.driver.name === intent.spec.driver && sameRequest(need.request, intent.spec.request);
 }
 
-/** Both were made by the same function, or came back from the server as they were. */
+/** Both come from the same function, or from the server unchanged. */
 function sameRequest(a: CreateRequest, b: CreateRequest): boolean {
   const sorted = (value: unknown): unknown =>
     value !== null && typeof value === 'object' && !Array.isArray(value)
@@ -183,7 +183,7 @@ function sameRequest(a: CreateRequest, b: CreateRequest): boolean {
   return JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
 }
 
-/** External provisioners look for their name in two annotations. */
+/** External provisioners read either annotation. */
 function markedFor(claim: Claim, provisioner: string): PersistentVolumeClaim {
   if (claim.provisioner === provisioner) return claim.object;
   return withAnnotations(claim.object, {
@@ -197,7 +197,7 @@ const withoutNode = (claim: PersistentVolumeClaim): PersistentVolumeClaim => wit
 
 export const lacksMigratedTo = (claim: Claim): boolean => withMigratedTo(claim) !== claim.object;
 
-/** A claim marked for a plugin that left the tree is marked for its successor as well, and only then. */
+/** A claim annotated with a migrated in-tree plugin has migrated-to as well, and only then. */
 function withMigratedTo({ object, provisioner, betaProvisioner, migratedTo }: Claim): PersistentVolumeClaim {
   const marked = provisioner ?? betaProvisioner;
   if (marked === undefined) return object;

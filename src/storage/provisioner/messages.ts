@@ -1,4 +1,4 @@
-/** Kubernetes' words. */
+/** Kubernetes' messages. */
 import type { StorageClass } from '../../api/generated/types.ts';
 import type { IntentClaim } from '../../api/volumes/intent.ts';
 import { isInTree } from '../../api/volumes/csi-migration.ts';

@@ -9,7 +9,7 @@ import type { Volume } from '../volumes/volume.ts';
 import { provisionedName } from './actions.ts';
 import { messages } from './messages.ts';
 
-/** What the provisioner has to know of everything but the claim. */
+/** What the provisioner reads besides the claim. */
 export interface ProvisioningSnapshot {
   volume(name: string): Volume | undefined;
   class(name: string): StorageClass | undefined;
@@ -22,9 +22,9 @@ export interface ProvisioningSnapshot {
 /**
  * What a claim needs of the provisioner.
  * - `nothing`:  it has a volume, gets one (`fits`), or waits for a pod
- * - `external`: somebody outside makes it; they are told by an annotation
- * - `refused`:  it cannot be made. `provisioner`: the claim is marked all the same. `reschedule`: perhaps elsewhere
- * - `make`:     a driver in this process makes it
+ * - `external`: an external provisioner creates it, and reads the claim's annotation
+ * - `refused`:  it cannot be created. `provisioner`: the claim is annotated all the same. `reschedule`: another node may do
+ * - `make`:     a driver in this process creates it
  */
 export type ProvisioningNeed =
   | { readonly type: 'nothing'; readonly because: string; readonly fits?: Volume }
@@ -32,13 +32,13 @@ export type ProvisioningNeed =
   | { readonly type: 'refused'; readonly cause: Refusal; readonly message: string; readonly provisioner?: string; readonly reschedule?: boolean }
   | { readonly type: 'make'; readonly driver: DriverCapabilities; readonly provisioner: string; readonly request: CreateRequest };
 
-/** What cannot be done, or is not there. */
+/** Why a volume cannot be provisioned. */
 export type Refusal = 'class' | 'zones' | 'plugin' | 'dataSource' | 'mountOptions' | 'node' | 'block';
 
 export function provisioningNeedOf(claim: Claim, snapshot: ProvisioningSnapshot): ProvisioningNeed {
   if (!takesAnyVolume(claim)) return { type: 'nothing', because: `it has or names volume "${claim.volumeName}"` };
-  if (claim.className === '') return { type: 'nothing', because: 'it asks for no class' };
-  // Nobody can say what it wants. The binder tells its author.
+  if (claim.className === '') return { type: 'nothing', because: 'it has no class' };
+  // The binder records an event about the selector.
   if (claim.selector.type === 'invalid') return { type: 'nothing', because: 'its selector cannot be read' };
   const storageClass = snapshot.class(claim.className);
   const delayed = waitsForConsumer(storageClass);
@@ -58,7 +58,7 @@ export function provisioningNeedOf(claim: Claim, snapshot: ProvisioningSnapshot)
   return needOfDriver({ claim, storageClass, driver, snapshot });
 }
 
-/** Who makes volumes of the class: plugins that left the tree have successors. */
+/** The provisioner of the class: the CSI driver, for a migrated in-tree plugin. */
 export const provisionerOf = ({ provisioner }: StorageClass): string => csiDriverOf(provisioner) ?? provisioner;
 
 interface DriverNeed {
@@ -74,11 +74,11 @@ function needOfDriver({ claim, storageClass, driver, snapshot }: DriverNeed): Pr
     return { type: 'refused', cause: 'dataSource', message: messages.dataSource(provisioner) };
   }
   const existing = snapshot.volume(provisionedName(claim));
-  if (existing !== undefined) return { type: 'nothing', because: `volume "${existing.name}" was made for it` };
+  if (existing !== undefined) return { type: 'nothing', because: `volume "${existing.name}" was provisioned for it` };
   if (!driver.mountOptions && (storageClass.mountOptions ?? []).length > 0)
     return { type: 'refused', cause: 'mountOptions', message: messages.mountOptions(storageClass), provisioner };
   if (claim.selectedNode !== undefined && !snapshot.hasNode(claim.selectedNode)) {
-    // External provisioners ask for another node; the tree's own controller waits for this one.
+    // External provisioners ask for another node; in-tree plugins wait for this one.
     const isExternal = !isInTree(provisioner);
     return { type: 'refused', cause: 'node', message: messages.nodeNotFound(provisioner, claim.selectedNode), provisioner, reschedule: isExternal };
   }
@@ -97,7 +97,7 @@ function requestFor(claim: Claim, storageClass: StorageClass): CreateRequest {
     volumeMode: claim.volumeMode,
     storageClassName: claim.className,
     reclaimPolicy: storageClass.reclaimPolicy ?? 'Delete',
-    // Plugins of the tree know nothing of attributes classes.
+    // In-tree plugins do not know attributes classes.
     ...(claim.attributesClass === '' || isInTree(storageClass.provisioner) ? {} : { volumeAttributesClassName: claim.attributesClass }),
     ...(parameters === undefined ? {} : { parameters }),
     ...(mountOptions.length === 0 ? {} : { mountOptions }),

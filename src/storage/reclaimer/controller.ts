@@ -6,12 +6,12 @@ import { persistentVolumeClaimKind } from '../../api/kinds/core/persistent-volum
 import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts';
 import { volumeAttachmentKind } from '../../api/kinds/storage/volume-attachment.ts';
 import { podKind } from '../../api/kinds/pod/pod.ts';
-import { claimKey } from '../volumes/claim.ts';
 import type { DeleteOutcome, DriverCapabilities } from '../../api/volumes/driver-capabilities.ts';
 import { afterFailure } from '../../api/volumes/intent.ts';
 import { claimsOfPod, hasEnded } from '../volumes/pods.ts';
 import type { VolumesView } from '../volumes/view.ts';
-import type { Cache, Index } from '../../client/informers/cache.ts';
+import type { Stored } from '../../api/stored.ts';
+import { type Cache, changedObject, type Index, keyOf } from '../../client/informers/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { confirmCurrent, confirmGone } from '../../client/controller/confirm.ts';
 import { Informer } from '../../client/informers/informer.ts';
@@ -25,7 +25,7 @@ import { afterDeleted, type DeleteIntent, type ReclaimerAction } from './actions
 import { decide, isSettled, type ReclaimerSubject, type ReclaimerSnapshot } from './decide.ts';
 import { recyclerPodName, recyclerNamespace, volumeOfRecyclerPod } from './recycler-pod.ts';
 
-/** The drivers in this process. Deleting does not reject, and may be asked again. */
+/** The drivers in this process. `delete` does not reject, and may be called again. */
 export interface DeletingDrivers {
   facts(name: string): DriverCapabilities | undefined;
   delete(driver: string, source: PersistentVolumeSource): Promise<DeleteOutcome>;
@@ -35,11 +35,11 @@ export interface ReclaimerOptions {
   readonly client: Client;
   readonly informers: Informers;
   readonly world: World;
-  /** Told of every change of volumes and claims before this controller is. */
+  /** Updated with every change of volumes and claims before this controller's sources are. */
   readonly view: VolumesView;
   readonly events: RecordedEvents;
   readonly drivers: DeletingDrivers;
-  /** After so many failed scrubs a volume is left to people; 3 unless said. */
+  /** After so many failed recycler pods a volume is left to the administrator; 3 by default. */
   readonly maxRecycles?: number;
 }
 
@@ -52,14 +52,11 @@ export function reclaimer(options: ReclaimerOptions): Controller<string, Reclaim
     name: 'reclaimer',
     parallelism: 16,
     sources: [
-      source(persistentVolumeKind, ({ before, after }) => running.keysForVolumeChange((after ?? before)?.metadata.name ?? '')),
-      source(volumeIntentKind, ({ before, after }) => [(after ?? before)?.metadata.name ?? '']),
-      source(persistentVolumeClaimKind, ({ before, after }) => {
-        const { namespace = '', name = '' } = (after ?? before)?.metadata ?? {};
-        return running.keysForClaimChange(claimKey(namespace, name));
-      }),
+      source(persistentVolumeKind, (change) => running.keysForVolumeChange(changedObject(change).metadata.name)),
+      source(volumeIntentKind, (change) => [changedObject(change).metadata.name]),
+      source(persistentVolumeClaimKind, (change) => running.keysForClaimChange(keyOf(changedObject(change).metadata))),
       source(volumeAttachmentKind, ({ after, before }) => (after === undefined && before !== undefined ? volumeOfAttachment(before) : [])),
-      source(podKind, ({ before, after }) => volumesOfPod(after ?? before, view)),
+      source(podKind, (change) => volumesOfPod(changedObject(change), view)),
       podEvents,
     ],
     snapshot: (key) => {
@@ -81,15 +78,14 @@ export function reclaimer(options: ReclaimerOptions): Controller<string, Reclaim
 const volumeOfAttachment = ({ spec }: VolumeAttachment): readonly string[] =>
   spec.source.persistentVolumeName === undefined ? [] : [spec.source.persistentVolumeName];
 
-/** A scrubber concerns the volume that it scrubs; another pod, the volumes whose claims it used. */
-function volumesOfPod(pod: Pod | undefined, view: VolumesView): readonly string[] {
-  if (pod === undefined) return [];
-  const scrubbed = pod.metadata.namespace === recyclerNamespace ? volumeOfRecyclerPod(pod.metadata.name ?? '') : undefined;
-  if (scrubbed !== undefined) return [scrubbed];
+/** For a recycler pod its volume; for another pod, the volumes of its claims. */
+function volumesOfPod(pod: Stored<Pod>, view: VolumesView): readonly string[] {
+  const recycled = pod.metadata.namespace === recyclerNamespace ? volumeOfRecyclerPod(pod.metadata.name) : undefined;
+  if (recycled !== undefined) return [recycled];
   return claimsOfPod(pod).flatMap((key) => Array.from(view.volumes.withClaimRef(key), (volume) => volume.name));
 }
 
-/** What is said about pods in the scrubbers' namespace; about no others, of which there may be very many. */
+/** Events about pods in the recycler pods' namespace; not all events, of which there may be very many. */
 class RecyclerPodEvents implements Source<string> {
   readonly #informer: Informer<Event>;
   readonly #byVolume: Index<Event>;
@@ -148,7 +144,7 @@ class Reclaimer {
       podsUsing: (key) =>
         podsByClaim
           .get(key)
-          .flatMap((pod) => (hasEnded(pod) ? [] : `${pod.metadata.namespace ?? ''}/${pod.metadata.name ?? ''}`))
+          .flatMap((pod) => (hasEnded(pod) ? [] : keyOf(pod.metadata)))
           .sort(),
     };
   }
@@ -161,7 +157,7 @@ class Reclaimer {
     for (const { name } of this.#options.view.volumes.withClaimRef(key)) yield* this.keysForVolumeChange(name);
   }
 
-  /** The intent is looked at once more: what was to be deleted may have been kept after all. */
+  /** The server is asked for the intent once more: the deletion may have been cancelled. */
   async deleteAsset(intent: DeleteIntent): Promise<Outcome> {
     const { client, drivers, world } = this.#options;
     const current = await confirmCurrent(client, volumeIntentKind, intent);

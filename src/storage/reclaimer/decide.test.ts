@@ -92,7 +92,7 @@ describe('Delete', () => {
     expect(actions[0]).toMatchObject({ object: { metadata: { finalizers: ['x/y'] } } });
   });
 
-  it('does nothing more to a volume that is going, and forgets the intent when it is gone', () => {
+  it('does nothing more to a volume that is being deleted, and deletes the intent when it is gone', () => {
     const going = released('Delete', {}, { ...volume.metadata, finalizers: ['x/y'], deletionTimestamp: '2025-01-01T00:00:00Z' });
     expect(run({ volume: going, intent: afterDeleted(intent) }).actions).toEqual([]);
     expect(brief(run({ intent: afterDeleted(intent) }).actions)).toEqual(['delete VolumeIntent']);
@@ -157,18 +157,18 @@ describe('the finalizer', () => {
   const finalizersOf = (volume: PersistentVolume) =>
     run({ volume }).actions.map((action) => (action.do === 'update' ? action.object.metadata.finalizers : action.do));
 
-  it('is put on while the policy is Delete, and taken off otherwise', () => {
+  it('is added while the policy is Delete, and removed otherwise', () => {
     expect(finalizersOf(made('Delete'))).toEqual([['kubernetes.io/pv-controller']]);
     expect(finalizersOf(made('Delete', { finalizers: ['kubernetes.io/pv-controller'] }))).toEqual([]);
     expect(finalizersOf(made('Retain', { finalizers: ['kubernetes.io/pv-controller', 'x/y'] }))).toEqual([['x/y']]);
     expect(finalizersOf(made('Recycle', { finalizers: ['kubernetes.io/pv-controller'] }))).toEqual([undefined]);
   });
-  it('is not put on a volume that is being deleted, nor on one that was made by hand or by somebody outside', () => {
+  it('is not added to a volume that is being deleted, nor to one of a user or of an external provisioner', () => {
     expect(finalizersOf(made('Delete', { finalizers: ['x/y'], deletionTimestamp: '2025-01-01T00:00:00Z' }))).toEqual([]);
     expect(finalizersOf(made('Delete', { annotations: {} }))).toEqual([]);
     expect(finalizersOf(made('Delete', { annotations: { 'pv.kubernetes.io/provisioned-by': 'csi.example.com' } }))).toEqual([]);
   });
-  it('of a plugin that left the tree is taken off, and the volume is marked for its successor', () => {
+  it('of a migrated in-tree plugin is removed, and the volume gets the migrated-to annotation', () => {
     const { actions } = run({
       volume: made('Delete', { annotations: { 'pv.kubernetes.io/provisioned-by': 'kubernetes.io/cinder' }, finalizers: ['kubernetes.io/pv-controller'] }),
     });
@@ -177,7 +177,7 @@ describe('the finalizer', () => {
   });
 });
 
-describe('a scrubber', () => {
+describe('a recycler pod', () => {
   const volume = released('Recycle');
   const how = recyclableSource({ hostPath: { path: '/tmp/vol' } });
   if (how === undefined) throw new Error('a host path can be scrubbed');
@@ -212,12 +212,12 @@ describe('a scrubber', () => {
     expect(recyclableSource({ csi: { driver: 'd', volumeHandle: 'h' } })).toBeUndefined();
   });
 
-  it('is started after the server has confirmed that the claim is gone', () => {
+  it('is created after the server has confirmed that the claim is gone', () => {
     expect(brief(run({ volume }).actions)).toEqual(['confirmClaimGone', 'create VolumeIntent']);
     expect(brief(run({ volume, intent }).actions)).toEqual(['confirmClaimGone', 'create Pod']);
   });
 
-  it('is known again after a crash, by what it is', () => {
+  it('is recognized after a crash by its spec', () => {
     expect(brief(run({ volume, intent, pod: started() }).actions)).toEqual(['update VolumeIntent']);
   });
 
@@ -242,7 +242,7 @@ describe('a scrubber', () => {
     expect(brief(run({ volume, intent, pod }).actions)).toEqual(['updateStatus PersistentVolume', 'tell VolumeFailedRecycle', 'delete Pod']);
   });
 
-  it('that succeeded frees the volume before it goes itself', () => {
+  it('that succeeded frees the volume before it is deleted itself', () => {
     const running = afterStarted(intent, 'p1');
     expect(brief(run({ volume, intent: running, pod: started() }).actions)).toEqual([
       'update PersistentVolume',
@@ -253,13 +253,13 @@ describe('a scrubber', () => {
     ]);
   });
 
-  it('is believed only under the uid that was noted', () => {
+  it('counts only under the uid of the intent', () => {
     const running = afterStarted(intent, 'p1');
     const { actions } = run({ volume, intent: running, pod: started({ uid: 'p2' }) });
     expect(brief(actions)).toEqual(['updateStatus PersistentVolume', 'tell VolumeFailedRecycle', 'update VolumeIntent']);
   });
 
-  it('says on the volume what is said about it, once', () => {
+  it('has its events copied to the volume, once', () => {
     const running = afterStarted(intent, 'p1');
     const pod = { ...started(), status: { phase: 'Pending' } };
     const events = [{ metadata: { uid: 'e1' }, type: 'Warning', message: 'no nodes available to schedule pods' }] as Event[];

@@ -1,6 +1,6 @@
 /**
- * What becomes of a volume once its claim is gone: kept, deleted with its asset, or scrubbed and offered again.
- * The binder has said so (phase Released) before anything is done here.
+ * The reclaim policy of a volume whose claim is gone: Retain, Delete with its asset, or Recycle.
+ * The binder has set the phase Released before.
  */
 import type { Pod } from '../../api/generated/types.ts';
 import type { Claim } from '../volumes/claim.ts';
@@ -16,9 +16,9 @@ import { endRecycle, decideRecycle, type RecycleSnapshot } from './recycle.ts';
 export interface ReclaimerSnapshot extends RecycleSnapshot {
   readonly lastEvent: LastEvent;
   claim(key: string): Claim | undefined;
-  /** What is under way for the volume of this name. */
+  /** The intent for the volume of this name. */
   intent(volumeName: string): VolumeIntent | undefined;
-  /** Names of the nodes that a volume is attached to, or is on its way from or to; sorted. */
+  /** Names of the nodes that a volume is attached to, or being attached to or detached from; sorted. */
   attachedTo(volumeName: string): readonly string[];
   /** The drivers in this process, by name. */
   readonly driver: (name: string) => DriverCapabilities | undefined;
@@ -44,7 +44,7 @@ export function decide({ name, volume, snapshot }: ReclaimerSubject, now: number
   return reclaim({ volume, intent, snapshot, now, isClaimGone: released === 'claim gone' });
 }
 
-/** Nothing is to be decided about it: it is nobody's former volume, and nothing was begun. Most volumes are like this, most of the time. */
+/** Nothing is to be decided: the volume is not released, and has no intent. Most volumes are like this, most of the time. */
 export function isSettled({ name, volume, snapshot }: ReclaimerSubject): boolean {
   if (snapshot.intent(name) !== undefined) return false;
   if (volume === undefined) return true;
@@ -56,21 +56,21 @@ const prependActions = (first: readonly ReclaimerAction[], { actions, ...rest }:
   actions: [...first, ...actions],
 });
 
-/** The volume went: what was to be done to it needs no doing, or was done. */
+/** The volume is gone: its intent and its recycler pod are removed. */
 function tidyUp(intent: VolumeIntent | undefined, pod: Pod | undefined): ReclaimerDecision {
   if (intent === undefined || isFor(intent, 'Create')) return { actions: [], reasons: [] };
   const reasons = [because('VolumeGone', 'the volume is gone', 'none')];
   return { actions: isFor(intent, 'Scrub') ? endRecycle(intent, pod) : [{ do: 'delete', object: intent }], reasons };
 }
 
-/** Nothing is to be done to the volume: what was begun is stopped. */
+/** Nothing is to be reclaimed: an intent is cancelled. */
 function keep(intent: VolumeIntent | undefined, pod: Pod | undefined): ReclaimerDecision {
   const reasons = [because('NotReleased', 'nothing is to be reclaimed', 'none')];
   if (intent === undefined || isFor(intent, 'Create')) return { actions: [], reasons };
   return { actions: isFor(intent, 'Scrub') ? endRecycle(intent, pod) : [{ do: 'delete', object: intent }], reasons };
 }
 
-/** Whether the volume has no claim any more, by what the binder said and by what is the case now. */
+/** Whether the volume has no claim any more: by its phase, and by the present claims. */
 function releaseOf(volume: Volume, snapshot: ReclaimerSnapshot): 'no' | 'claim gone' | 'claim elsewhere' {
   if (volume.phase !== 'Released' && volume.phase !== 'Failed') return 'no';
   if (volume.claim === undefined || volume.claim.uid === '') return 'no';
@@ -90,22 +90,22 @@ interface Reclaim {
 
 function reclaim(what: Reclaim): ReclaimerDecision {
   const { volume, intent, snapshot } = what;
-  if (intent !== undefined && isFor(intent, 'Create')) return { actions: [], reasons: [because('Busy', 'it is still being made', 'provisioner')] };
+  if (intent !== undefined && isFor(intent, 'Create')) return { actions: [], reasons: [because('Busy', 'it is still being provisioned', 'provisioner')] };
   if (volume.migratedTo !== undefined && volume.migratedTo !== '') {
     return { actions: [], reasons: [because('Migrated', `${volume.migratedTo} looks after it`, 'external provisioner')] };
   }
   const stop = keep(intent, snapshot.recyclerPod(volume.name));
-  const [deletion, scrubbing] = [
+  const [deletion, recycling] = [
     intent !== undefined && isFor(intent, 'Delete') ? intent : undefined,
     intent !== undefined && isFor(intent, 'Scrub') ? intent : undefined,
   ];
   switch (volume.reclaimPolicy) {
     case 'Retain':
-      return { ...stop, reasons: [because('Retained', 'kept, with its data, until somebody clears its claimRef or deletes it', 'administrator')] };
+      return { ...stop, reasons: [because('Retained', 'kept, with its data, until an administrator clears its claimRef or deletes it', 'administrator')] };
     case 'Delete':
-      return scrubbing === undefined ? deleteVolume(what, deletion) : stop;
+      return recycling === undefined ? deleteVolume(what, deletion) : stop;
     case 'Recycle':
-      return deletion === undefined ? confirmed(what, decideRecycle({ ...what, intent: scrubbing })) : stop;
+      return deletion === undefined ? confirmed(what, decideRecycle({ ...what, intent: recycling })) : stop;
     default: {
       const text = 'Volume has unrecognized PersistentVolumeReclaimPolicy';
       return { actions: fail(volume, 'VolumeUnknownReclaimPolicy', text), reasons: [because('VolumeUnknownReclaimPolicy', text, 'administrator')] };
@@ -113,7 +113,7 @@ function reclaim(what: Reclaim): ReclaimerDecision {
   }
 }
 
-/** Before data is touched the server confirms what the cache believes: that the claim is gone. */
+/** Before data is touched, the server confirms that the claim is gone. */
 function confirmed({ volume, isClaimGone }: Reclaim, decision: ReclaimerDecision): ReclaimerDecision {
   const touchesData = decision.actions.some((action) => action.do === 'create' || action.do === 'deleteAsset');
   if (!touchesData || !isClaimGone || volume.claim === undefined) return decision;
@@ -133,7 +133,7 @@ function deleteVolume(what: Reclaim, intent: DeleteIntent | undefined): Reclaime
   }
   if (intent === undefined && isAbandoned(volume))
     return { actions: [], reasons: [because('GivenUp', 'its deletion was asked for while its data was to be kept', 'none')] };
-  // As external provisioners do: a backend refuses to delete what is attached, or worse, does not.
+  // As external-provisioner does: a backend refuses to delete an attached volume, or worse, does not.
   const nodes = snapshot.attachedTo(volume.name);
   if (nodes.length > 0) {
     const text = `persistentvolume ${volume.name} is still attached to node ${nodes.join(', ')}`;
@@ -156,13 +156,13 @@ function attempt({ volume, snapshot, now }: Reclaim, intent: DeleteIntent): Recl
   const again = wait === undefined ? {} : { again: wait };
   if (phase !== 'Failing') return { actions: call, reasons: [because('Deleting', 'its asset is being deleted', 'driver')] };
   if (inUse) {
-    const said = recordIfChanged({ about: volume.object, type: 'Normal', reason: 'VolumeDelete', message }, snapshot.lastEvent(volume.uid), now);
-    return { actions: [...said.actions, ...call], reasons: [because('VolumeDelete', message, 'driver')], ...again };
+    const recorded = recordIfChanged({ about: volume.object, type: 'Normal', reason: 'VolumeDelete', message }, snapshot.lastEvent(volume.uid), now);
+    return { actions: [...recorded.actions, ...call], reasons: [because('VolumeDelete', message, 'driver')], ...again };
   }
   return { actions: [...fail(volume, 'VolumeFailedDelete', message), ...call], reasons: [because('VolumeFailedDelete', message, 'driver')], ...again };
 }
 
-/** The asset is gone: so may the volume go. */
+/** The asset is deleted: the volume is deleted as well. */
 function remove(volume: Volume): ReclaimerDecision {
   const freed = withoutOwnFinalizers(volume);
   const goes: readonly ReclaimerAction[] = volume.deleting ? [] : [{ do: 'delete', object: freed }];

@@ -8,16 +8,16 @@ import type { Volume } from '../volumes/volume.ts';
 
 type Drivers = (name: string) => DriverCapabilities | undefined;
 
-/** Who deletes the asset of a volume. */
+/** Which component deletes the asset of a volume. */
 export type Deleter =
   | { readonly type: 'driver'; readonly driver: DriverCapabilities; readonly source: PersistentVolumeSource }
   | { readonly type: 'external' }
   | { readonly type: 'none'; readonly message: string };
 
-/** Kubernetes' plugins that can do something, but not this. */
+/** In-tree plugins that cannot delete. */
 const knownPlugins: ReadonlySet<string> = new Set(['kubernetes.io/nfs']);
 
-/** Whoever made the volume deletes it; one made by hand, whoever understands its source. */
+/** The provisioner of the volume deletes it; for a volume that a user created, the driver of its source. */
 export function deleterOf(volume: Volume, drivers: Drivers): Deleter {
   const source = sourceOf(volume.object);
   const { provisionedBy } = volume;
@@ -38,8 +38,9 @@ export function deleterOf(volume: Volume, drivers: Drivers): Deleter {
 }
 
 /**
- * The finalizer says that an asset has to be deleted first: on volumes that were made by somebody, and only as long as the
- * policy is Delete. Volumes of plugins that left the tree are marked for their successors, who have finalizers of their own.
+ * The finalizer keeps a provisioned volume until its asset is deleted, as long as the policy is Delete. Volumes of migrated in-tree
+ * plugins get migrated-to: the CSI driver's provisioner has its own finalizer. Kubernetes'
+ * updateVolumeMigrationAnnotationsAndFinalizers.
  */
 export function withMigrationAndFinalizers(volume: Volume, drivers: Drivers): PersistentVolume {
   const { provisionedBy, reclaimPolicy, migratedTo } = volume;
@@ -66,8 +67,8 @@ export function withMigrationAndFinalizers(volume: Volume, drivers: Drivers): Pe
 }
 
 /**
- * The volume may go at any moment, and its asset stays: somebody deleted it while the policy was Retain, so there is no finalizer, and none can be added.
- * External provisioners (v13) do not begin to delete the asset then; Kubernetes' own plugins (v1.36.4) do not look.
+ * The volume may be removed at any moment, and its asset stays: a user deleted it while the policy was Retain, so there is no finalizer,
+ * and none can be added. external-provisioner (v13) does not begin to delete the asset then; in-tree plugins (v1.36.4) do not check.
  */
 export const isAbandoned = ({ object, deleting, provisionedBy }: Volume): boolean =>
   deleting && provisionedBy !== undefined && !isInTree(provisionedBy) && !hasFinalizer(object, finalizers.externalProvisioner);

@@ -2,7 +2,7 @@ import type { PersistentVolumeSource, Pod, VolumeSource } from '../../api/genera
 import { quantityValue } from '../../api/quantity.ts';
 import type { Volume } from '../volumes/volume.ts';
 
-/** The pod that empties a volume before somebody else gets it. */
+/** The pod that empties a volume before another claim gets it. */
 export const recyclerNamespace = 'default';
 const prefix = 'recycler-for-';
 export const recyclerPodName = (volumeName: string): string => `${prefix}${volumeName}`;
@@ -13,7 +13,7 @@ export interface RecyclableSource {
   readonly minimumSeconds: number;
 }
 
-/** How a pod mounts the volume; undefined: no pod can scrub such a volume. */
+/** How a pod mounts the volume; undefined: volumes of this source cannot be recycled. */
 export function recyclableSource({ hostPath, nfs }: PersistentVolumeSource): RecyclableSource | undefined {
   if (hostPath !== undefined) return { source: { hostPath: { path: hostPath.path } }, minimumSeconds: 60 };
   if (nfs !== undefined) return { source: { nfs: { server: nfs.server, path: nfs.path } }, minimumSeconds: 300 };
@@ -53,8 +53,8 @@ export function recyclerPod(volume: Volume, { source, minimumSeconds }: Recyclab
 }
 
 /**
- * Whether a pod would have scrubbed the volume if it says so: it mounts what ours mounts and runs what ours runs, and was
- * created for this scrub, not for an earlier one. Only kubelets write what a pod says of itself.
+ * Whether a pod that succeeded has emptied the volume: it mounts and runs the same as `recyclerPod`, and was created after the intent.
+ * Only kubelets write a pod's status.
  */
 export function isRecyclerPodFor(volume: Volume, how: RecyclableSource, { pod, since }: { readonly pod: Pod; readonly since: string }): boolean {
   const { spec: wanted } = recyclerPod(volume, how);

@@ -1,9 +1,9 @@
-/** A set of access modes, one bit each: sets are compared thousands of times for each volume that is looked for. */
+/** A set of access modes, one bit each: a search for a volume compares sets thousands of times. */
 export type AccessModes = number;
 
 const modes = ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod'] as const;
 const bits: ReadonlyMap<string, number> = new Map(modes.map((mode, i) => [mode, 1 << i]));
-/** A mode that nobody knows: a claim that asks for it is never satisfied, a volume that offers it offers nothing. */
+/** An unknown mode: a claim that requests it is never satisfied, a volume that offers it offers nothing by it. */
 const unknownMode = 1 << modes.length;
 
 export function requestedModes(asked: readonly string[] | undefined): AccessModes {
@@ -14,7 +14,7 @@ export function offeredModes(offered: readonly string[] | undefined): AccessMode
   return (offered ?? []).reduce((set, mode) => set | (bits.get(mode) ?? 0), 0);
 }
 
-/** Whether everything asked for is offered. Nothing asked for is always offered. */
+/** Whether every requested mode is offered. */
 export const offersModes = (offered: AccessModes, asked: AccessModes): boolean => (offered & asked) === asked;
 
 export function countModes(set: AccessModes): number {

@@ -1,7 +1,7 @@
 import type { PersistentVolume } from '../../api/generated/types.ts';
 import { type CsiSource, csiSourceOf } from '../../api/volumes/csi-translation.ts';
 
-/** What there is to attach of a volume: a CSI driver, and the driver's own name for it. */
+/** A volume that the control plane attaches: its CSI driver, and the driver's own name for it. */
 export interface Attachable extends CsiSource {
   /** One node at a time. */
   readonly exclusive: boolean;
@@ -18,11 +18,11 @@ export function attachableOf(volume: PersistentVolume): Attachable | undefined {
 
 const manyNodes = ['ReadWriteMany', 'ReadOnlyMany'];
 
-/** GCE disks never had several writers; the old plugin took the mode for ReadWriteOnce. */
+/** GCE disks never had several writers; the in-tree plugin took the mode for ReadWriteOnce. */
 const singleWriter = (modes: readonly string[]): readonly string[] =>
   modes.some((mode) => mode === 'ReadWriteMany' || mode === 'ReadWriteOnce') ? ['ReadWriteOnce'] : modes;
 
-/** The volume as node statuses call it. */
+/** The volume's name in a node's volumesAttached and volumesInUse. */
 export const uniqueNameOf = ({ driver, handle }: CsiSource): string => `${csiPrefix}${driver}^${handle}`;
 
 /** Undefined: not a CSI volume. A driver's name has no '^'; a handle may. */
@@ -32,7 +32,7 @@ export function parseUniqueName(name: string): CsiSource | undefined {
   return end === -1 ? undefined : { driver: name.slice(csiPrefix.length, end), handle: name.slice(end + 1) };
 }
 
-/** The VolumeAttachment that brings a volume to a node: its name follows from both. `sha256`: in hexadecimal. */
+/** The name of the VolumeAttachment of a volume and a node. `sha256`: in hexadecimal. */
 export const attachmentNameOf = ({ driver, handle }: CsiSource, node: string, sha256: (text: string) => string): string =>
   `csi-${sha256(handle + driver + node)}`;
 

@@ -9,7 +9,7 @@ import { type ClaimClass, classOfClaim, nameOfClass } from '../../api/volumes/st
 
 export type VolumeMode = 'Filesystem' | 'Block';
 
-/** A claim, read once: what its fields and annotations say, by name. */
+/** A PersistentVolumeClaim, parsed once: its fields and annotations by name. */
 export interface Claim {
   readonly object: PersistentVolumeClaim;
   /** 'namespace/name' */
@@ -23,7 +23,7 @@ export interface Claim {
   readonly phase: string;
 
   readonly class: ClaimClass;
-  /** '' for both ways of having no class. */
+  /** '' for a class that is unset or ''. */
   readonly className: string;
   readonly volumeMode: VolumeMode;
   readonly accessModes: AccessModes;
@@ -32,15 +32,15 @@ export interface Claim {
   readonly attributesClass: string;
   readonly selector: WrittenSelector;
 
-  /** The volume that it names, or has; '' if none. */
+  /** spec.volumeName; '' if unset. */
   readonly volumeName: string;
-  /** It was bound once: it keeps that volume or is Lost. */
+  /** The claim was bound once: it keeps that volume or is Lost. */
   readonly everBound: boolean;
   /** `volumeName` was filled in by the controller, not by a person. */
   readonly boundByController: boolean;
-  /** The node for which the scheduler wants a volume made. */
+  /** The node for which the scheduler wants a volume provisioned. */
   readonly selectedNode: string | undefined;
-  /** Who is to make a volume for it, as far as anybody has said; and as it was said before that was settled. */
+  /** The provisioner of the storage-provisioner annotation, and of its beta form. */
   readonly provisioner: string | undefined;
   readonly betaProvisioner: string | undefined;
   readonly migratedTo: string | undefined;
@@ -79,5 +79,5 @@ export function readClaim(object: PersistentVolumeClaim): Claim {
 
 export const claimKey = (namespace: string, name: string): string => `${namespace}/${name}`;
 
-/** It has no volume, and takes whichever fits. */
+/** The claim has and names no volume: it takes the best match. */
 export const takesAnyVolume = (claim: Claim): boolean => !claim.everBound && claim.volumeName === '';

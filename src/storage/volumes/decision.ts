@@ -1,4 +1,4 @@
-/** What the decisions of all storage controllers share besides `client/decision.ts`. */
+/** What the decisions of all storage controllers share, besides `client/decision.ts`. */
 import type { Decision, Reason } from '../../client/decision.ts';
 import type { ClaimRef } from './volume.ts';
 

@@ -1,4 +1,4 @@
-/** Objects with one thing changed; the very same object if that changes nothing, so that no-ops can be dropped. */
+/** Objects with one thing changed; the same object if nothing changes, so that no-ops can be dropped. */
 import type { ObjectMeta, PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimStatus } from '../../api/generated/types.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { compareQuantities, formatQuantity } from '../../api/quantity.ts';
@@ -7,7 +7,7 @@ import { readQuantity } from '../../api/volumes/capacity.ts';
 import type { Claim } from './claim.ts';
 import { isVolumeBoundToClaim, type Volume } from './volume.ts';
 
-/** `undefined` takes an annotation away. */
+/** `undefined` removes an annotation. */
 export function withAnnotations<T extends KubeObject>(object: T, changes: Readonly<Record<string, string | undefined>>): T {
   const before = object.metadata.annotations ?? {};
   const changed = Object.entries(changes).filter(([key, value]) => before[key] !== value);
@@ -32,7 +32,7 @@ function withoutEmpty<K extends keyof ObjectMeta>(metadata: ObjectMeta, key: K, 
   return rest;
 }
 
-/** The volume points at the claim. If a person had not pointed it there, it is marked as the controller's doing. */
+/** Sets the volume's claimRef. Unless a user had set it, bound-by-controller is set as well. */
 export function linkVolume(volume: Volume, claim: Claim): PersistentVolume {
   const { object, claim: pointer } = volume;
   const isLinked = pointer?.key === claim.key && pointer.uid === claim.uid;
@@ -52,7 +52,7 @@ export function referenceTo({ apiVersion, kind, metadata }: KubeObject): NonNull
   };
 }
 
-/** The link is taken back: a reservation that a person made stays, for whichever claim has that name. */
+/** Removes the claimRef that the controller set. One that a user set loses its uid: it stays a reservation for a claim of that name. */
 export function unlinkVolume({ object, boundByController }: Volume): PersistentVolume {
   const { claimRef, ...spec } = object.spec;
   if (claimRef === undefined) return object;
@@ -68,7 +68,7 @@ export function volumeInPhase(volume: PersistentVolume, phase: string, message =
   return { ...volume, status: { ...status, phase, ...(message === '' ? {} : { message }) } };
 }
 
-/** The claim names the volume and is done with binding, for ever. */
+/** Sets the claim's volumeName and bind-completed. */
 export function linkClaim({ object }: Claim, volumeName: string): PersistentVolumeClaim {
   const named = object.spec.volumeName === volumeName ? object : { ...object, spec: { ...object.spec, volumeName } };
   const given = object.metadata.annotations ?? {};
@@ -82,7 +82,7 @@ export function withClass(claim: PersistentVolumeClaim, storageClassName: string
   return { ...claim, spec: { ...claim.spec, storageClassName } };
 }
 
-/** The claim has no volume: its status says nothing of one. */
+/** The status of a claim without a volume. */
 export function claimWithoutVolume(claim: PersistentVolumeClaim, phase: 'Pending' | 'Lost'): PersistentVolumeClaim {
   const { accessModes, capacity, currentVolumeAttributesClassName, ...rest } = claim.status;
   if (claim.status.phase === phase && accessModes === undefined && capacity === undefined && currentVolumeAttributesClassName === undefined) return claim;
@@ -90,8 +90,8 @@ export function claimWithoutVolume(claim: PersistentVolumeClaim, phase: 'Pending
 }
 
 /**
- * The claim's status is that of the volume. Its capacity is set only when it becomes Bound: later a difference may be on
- * purpose, while a file system grows. Likewise the attributes class, which the resizer looks after from then on.
+ * The status of a claim that is bound to the volume. The capacity is set only when the claim becomes Bound: later it may differ while a
+ * file system is resized. Likewise the attributes class, which the resizer sets from then on.
  */
 export function claimBoundTo(claim: PersistentVolumeClaim, volume: PersistentVolume): PersistentVolumeClaim {
   const { status } = claim;

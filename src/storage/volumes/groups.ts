@@ -1,4 +1,4 @@
-/** Items by group. Most groups have one item: it is kept without a collection of its own, of which there would be tens of thousands. */
+/** Items by group. Most groups have one item, which is kept without a Set: there would be tens of thousands of them. */
 export class Groups<T> {
   readonly #groups = new Map<string, T | Set<T>>();
 
@@ -8,7 +8,7 @@ export class Groups<T> {
     return items instanceof Set ? items : [items];
   }
 
-  /** The one that has been in the group for longest. */
+  /** The item that has been in the group for longest. */
   firstOf(group: string): T | undefined {
     const items = this.#groups.get(group);
     return items instanceof Set ? items.values().next().value : items;

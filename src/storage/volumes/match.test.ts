@@ -52,7 +52,7 @@ describe('a volume and a claim that names none', () => {
     ]);
   });
 
-  it('fit also if somebody deletes the volume after it was bound to the claim, or made for it and kept by its provisioner, and not if it was only reserved', () => {
+  it('fit also if a user deletes the volume after it was bound to the claim, or provisioned for it and kept by the finalizer, and not if it was only reserved', () => {
     const going = (phase: string, uid: string, finalizers: string[] = []) => {
       const metadata = { name: 'vol', deletionTimestamp: '2025-01-01T00:00:00Z', finalizers };
       return volume({ metadata, spec: { claimRef: { ...reservedFor('data'), uid } }, status: { phase } });
@@ -66,7 +66,7 @@ describe('a volume and a claim that names none', () => {
     expect(matchVolume(claim(), going('Available', ''))).toMatchObject({ rule: 'deleting' });
   });
 
-  it('fit whatever class, labels and phase it has, once the volume points at the claim', () => {
+  it('fit whatever class, labels and phase it has, once its claimRef names the claim', () => {
     const pointing = { spec: { claimRef: reservedFor('data'), storageClassName: 'other' }, status: { phase: 'Pending' } };
     const asking = claim({ spec: { selector: { matchLabels: { tier: 'fast' } } } });
     expect(matchVolume(asking, volume(pointing))).toBe('fits');

@@ -1,6 +1,6 @@
 /**
- * Whether a volume satisfies a claim, and if not, by which rule. Binder, scheduler and explanations ask here, so that
- * they cannot disagree.
+ * Whether a volume satisfies a claim, and if not, by which rule. Binder, scheduler and `moor why` share it, so that they cannot
+ * disagree.
  */
 import { compareQuantities, quantityValue } from '../../api/quantity.ts';
 import { matchesLabels } from '../../api/selectors/label-selector.ts';
@@ -31,7 +31,7 @@ export interface Rejection {
 }
 
 export interface MatchOptions {
-  /** The node on which a pod wants the volume: only the scheduler knows one. 'any': it has not asked for the node yet. */
+  /** The node on which a pod needs the volume: only the scheduler knows one. 'any': before a node is chosen. */
   readonly node?: NodeFacts | 'any';
 }
 
@@ -79,9 +79,9 @@ const showLabels = (labels: Readonly<Record<string, string>> | undefined): strin
     .map(([key, value]) => `${key}=${value}`)
     .join(',') || 'no labels';
 
-/** What a volume must meet that points at the claim already: whoever pointed it there chose class, labels and phase. */
+/** The rules for a volume whose claimRef names the claim: a user chose it in spite of class, labels and phase. */
 const rulesForReserved: readonly Rule[] = ['capacity', 'volumeMode', 'attributesClass', 'deleting', 'accessModes'];
-/** The scheduler does not look at the access modes of such a volume, but at where it is. */
+/** The scheduler checks the node affinity of such a volume, not its access modes. */
 const rulesForReservedOnNode: readonly Rule[] = ['capacity', 'volumeMode', 'attributesClass', 'deleting', 'nodeAffinity'];
 const rulesForFree: readonly Rule[] = [
   'claimedByAnother',
@@ -97,7 +97,7 @@ const rulesForFree: readonly Rule[] = [
   'nodeAffinity',
 ];
 
-/** The rule that keeps a claim which names no volume from this one. */
+/** The first rule that rejects the volume for a claim which names no volume. */
 export function matchVolume(claim: Claim, volume: Volume, options: MatchOptions = {}): 'fits' | Rejection {
   for (const rule of rulesForMatch(claim, volume, options)) {
     const rejection = checks[rule](claim, volume, options);
@@ -106,7 +106,7 @@ export function matchVolume(claim: Claim, volume: Volume, options: MatchOptions 
   return 'fits';
 }
 
-/** Every rule that keeps a claim from a volume: all of them have to change. */
+/** Every rule that rejects the volume. */
 export function rejectionsOf(claim: Claim, volume: Volume, options: MatchOptions = {}): readonly Rejection[] {
   return rulesForMatch(claim, volume, options).flatMap((rule) => checks[rule](claim, volume, options) ?? []);
 }
@@ -116,7 +116,7 @@ function rulesForMatch(claim: Claim, volume: Volume, { node }: MatchOptions): re
   return node === undefined ? rulesForReserved : rulesForReservedOnNode;
 }
 
-/** The words of Kubernetes' VolumeMismatch event. */
+/** The messages of Kubernetes' VolumeMismatch event. */
 const mismatches = {
   capacity: 'requested PV is too small',
   class: 'storageClassName does not match',
@@ -129,8 +129,8 @@ const mismatches = {
 const rulesForRequested = ['class', 'attributesClass', 'volumeMode', 'accessModes', 'claimSelector'] as const;
 
 /**
- * The rule that keeps a claim from the very volume that it names, and Kubernetes' words for it. Naming a volume overrides
- * the claim's own selector, but not the volume's.
+ * The rule that rejects the volume which the claim names, with Kubernetes' message. Naming a volume overrides the claim's own selector,
+ * but not the volume's.
  */
 export function matchRequestedVolume(claim: Claim, volume: Volume): 'fits' | (Rejection & { readonly text: string }) {
   const deleting = checks.deleting(claim, volume);

@@ -1,7 +1,7 @@
 import type { ContainerStatus, Pod } from '../../api/generated/types.ts';
 import { claimKey } from './claim.ts';
 
-/** 'namespace/name' of the claims that a pod uses, those made for it alone included. */
+/** 'namespace/name' of the claims that a pod uses, those of generic ephemeral volumes included. */
 export function claimsOfPod({ metadata, spec }: Pod): readonly string[] {
   return (spec.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
     if (persistentVolumeClaim !== undefined) return claimKey(metadata.namespace ?? '', persistentVolumeClaim.claimName);
@@ -9,7 +9,7 @@ export function claimsOfPod({ metadata, spec }: Pod): readonly string[] {
   });
 }
 
-/** Its containers run no more, and never will again. */
+/** The pod's containers have ended, and will not be started again. */
 export function hasEnded({ metadata, status }: Pod): boolean {
   if (status.phase === 'Failed' || status.phase === 'Succeeded') return true;
   const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = status;

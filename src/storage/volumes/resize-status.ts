@@ -1,9 +1,9 @@
-/** What a claim's status says of its growth: the fields and conditions of RecoverVolumeExpansionFailure. The very same claim if nothing changes. */
+/** The resize fields and conditions of a claim's status, as with Kubernetes' RecoverVolumeExpansionFailure. The same claim if nothing changes. */
 import type { PersistentVolumeClaim, PersistentVolumeClaimCondition, PersistentVolumeClaimStatus } from '../../api/generated/types.ts';
 import { annotations } from '../../api/volumes/annotations.ts';
 import { withAnnotations } from './edits.ts';
 
-/** How far the growth of a claim has come, in Kubernetes' words; ''. */
+/** status.allocatedResourceStatuses of a claim; '': none. */
 export type ResizeStatus =
   | ''
   | 'ControllerResizeInProgress'
@@ -22,7 +22,7 @@ const resizeStatuses: ReadonlySet<string> = new Set<ResizeStatus>([
 
 const isResizeStatus = (text: string): text is ResizeStatus => resizeStatuses.has(text);
 
-/** A word that nobody knows counts for none. */
+/** An unknown status counts as none. */
 export function resizeStatusOf({ status }: PersistentVolumeClaim): ResizeStatus {
   const stage = status.allocatedResourceStatuses?.['storage'] ?? '';
   return isResizeStatus(stage) ? stage : '';
@@ -30,7 +30,7 @@ export function resizeStatusOf({ status }: PersistentVolumeClaim): ResizeStatus 
 
 const resizeConditions: ReadonlySet<string> = new Set(['Resizing', 'FileSystemResizePending', 'ControllerResizeError', 'NodeResizeError']);
 
-/** A driver is about to be asked for `size`. If it was before, what came of that stays to be read. */
+/** A driver is about to be asked for `size`. If it was asked for this size before, the conditions of that attempt stay. */
 export function markControllerResizing(
   claim: PersistentVolumeClaim,
   size: string,
@@ -46,7 +46,7 @@ export function markControllerResizing(
   return withAnnotations(sized, { [annotations.nodeExpansionNotRequired]: undefined });
 }
 
-/** The volume has grown; a node has to do the rest. */
+/** The volume is expanded; the node has to resize the file system. */
 export function markNodeResizePending(claim: PersistentVolumeClaim, now: number): PersistentVolumeClaim {
   const message = 'Waiting for user to (re-)start a pod to finish file system resize of volume on node.';
   const marked = withConditions(claim, [condition('FileSystemResizePending', now, message)], { keepOthers: true });
@@ -67,13 +67,13 @@ const failedIn =
 
 export const markControllerResizeFailed = failedIn('Controller');
 
-/** A node is about to grow it. */
+/** The node is about to resize the file system. */
 export const markNodeResizing = (claim: PersistentVolumeClaim): PersistentVolumeClaim => withResizeStatus(claim, 'NodeResizeInProgress');
 
-/** It did not, and left everything as it was. */
+/** The node's resize failed. */
 export const markNodeResizeFailed = failedIn('Node');
 
-/** All is done. */
+/** Volume and file system have the size. */
 export function markResizeFinished(claim: PersistentVolumeClaim, size: string): PersistentVolumeClaim {
   const cleared = withResizeStatus(withConditions(claim, [], { keepOthers: false }), '');
   const { capacity } = cleared.status;
@@ -85,7 +85,7 @@ function condition(type: string, now: number, message?: string): PersistentVolum
   return { type, status: 'True', lastProbeTime: null, lastTransitionTime, ...(message === undefined ? {} : { message }) };
 }
 
-/** Conditions that have nothing to do with growth stay in any case. What is the case already keeps its time. */
+/** Other conditions stay. A condition that holds already keeps its times. */
 function withConditions(
   claim: PersistentVolumeClaim,
   wanted: readonly PersistentVolumeClaimCondition[],

@@ -8,20 +8,20 @@ import {
   SelectorError,
 } from '../../api/selectors/label-selector.ts';
 
-/** A selector that a person wrote, read once. `text` is the same for selectors that mean the same. */
+/** A parsed selector. `text` is equal for equal selectors. */
 export type WrittenSelector =
   | { readonly type: 'valid'; readonly selector: LabelSelector; readonly text: string }
-  /** Nobody can say what it means: it selects nothing, and its author is told. */
+  /** It selects nothing, and its author gets an event. */
   | { readonly type: 'invalid'; readonly text: string; readonly problem: string };
 
 const anything: WrittenSelector = { type: 'valid', selector: everything, text: '' };
 
-/** A claim's spec.selector: which volumes will do. */
+/** A claim's spec.selector. */
 export function selectorOfVolumes(written: LabelSelectorObject | undefined): WrittenSelector {
   return written === undefined ? anything : read(JSON.stringify(written), () => labelSelectorOf(written));
 }
 
-/** A volume's claim selector: which claims may take it. */
+/** A volume's claim-selector annotation: which claims may take it. */
 export function selectorOfClaims(written: string | undefined): WrittenSelector {
   return written === undefined ? anything : read(written, () => parseLabelSelector(written));
 }

@@ -2,7 +2,7 @@
  * Items in order, for finding neighbours fast: two levels of arrays instead of a tree, because a few hundred slots are
  * moved faster than pointers are followed. Finding takes O(log n); adding and removing move at most one full chunk.
  *
- * Two items that compare as equal are the same item. Whoever reads must not change the list meanwhile.
+ * Two items that compare as equal are the same item. The list must not change while an iterator reads it.
  */
 export class SortedList<T> {
   readonly #compare: (a: T, b: T) => number;
@@ -39,7 +39,7 @@ export class SortedList<T> {
     if (chunk.length > longestChunk) this.#chunks.splice(at + 1, 0, chunk.splice(chunk.length >> 1));
   }
 
-  /** Whether it was there. */
+  /** Whether the item was in the list. */
   remove(item: T): boolean {
     const isBefore = (other: T) => this.#compare(other, item) < 0;
     const at = this.#chunkOf(isBefore);

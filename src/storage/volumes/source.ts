@@ -12,7 +12,7 @@ const notTheSource: ReadonlySet<string> = new Set<keyof PersistentVolumeSpec>([
   'volumeAttributesClassName',
 ]);
 
-/** What kind of storage it is, without what every volume has. */
+/** The volume source of the spec, without the fields that every volume has. */
 export function sourceOf({ spec }: PersistentVolume): PersistentVolumeSource {
   return Object.fromEntries(Object.entries(spec).filter(([field]) => !notTheSource.has(field)));
 }

@@ -68,7 +68,7 @@ describe('allowed topologies', () => {
   });
 });
 
-describe('labels of a place', () => {
+describe('topology labels', () => {
   const key = 'topology.kubernetes.io/zone';
   const region = 'topology.kubernetes.io/region';
   const at = (...terms: NodeSelectorTerm[]) => topologyLabelsOf({ required: { nodeSelectorTerms: terms } });

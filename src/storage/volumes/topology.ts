@@ -2,13 +2,13 @@ import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, TopologyS
 import { validateNodeSelectorTerm } from '../../api/validation/node-selector.ts';
 import { type Labels, matchesLabels, type Requirement, type SelectorOperator } from '../../api/selectors/label-selector.ts';
 
-/** What is known of a node. Without a name, requirements on the name are passed over, as Kubernetes does for volumes. */
+/** A node's labels. Without a name, requirements on the name are skipped, as Kubernetes does for volumes. */
 export interface NodeFacts {
   readonly name?: string;
   readonly labels: Labels | undefined;
 }
 
-/** A node selector, read once: its terms are alternatives; a term that is empty or makes no sense matches no node. */
+/** A parsed node selector: its terms are alternatives; an empty or invalid term matches no node. */
 export type NodeTerms = readonly NodeTerm[];
 
 interface NodeTerm {
@@ -25,7 +25,7 @@ const operators: ReadonlyMap<string, SelectorOperator> = new Map([
   ['Lt', '<'],
 ]);
 
-/** Selectors never change; many objects are made of one another and share theirs. */
+/** Selectors never change, and many objects share theirs. */
 const alreadyRead = new WeakMap<NodeSelector, NodeTerms>();
 
 export function nodeTermsOf(selector: NodeSelector): NodeTerms {
@@ -59,7 +59,7 @@ export function matchesNode(terms: NodeTerms, node: NodeFacts): boolean {
   );
 }
 
-/** Whether a class lets volumes be made for a node. No terms at all: everywhere. */
+/** Whether a class' allowedTopologies allow a node. No terms: every node. */
 export function topologyAllows(terms: readonly TopologySelectorTerm[] | undefined, labels: Labels | undefined): boolean {
   if (terms === undefined || terms.length === 0) return true;
   return terms.some(({ matchLabelExpressions = [] }) => {
@@ -72,8 +72,8 @@ export function topologyAllows(terms: readonly TopologySelectorTerm[] | undefine
 const topologyLabels = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region'] as const;
 
 /**
- * The labels that say where a volume is: its zones and regions, if its node affinity names them in every alternative. Several
- * are joined as Kubernetes joins them: 'a__b'.
+ * The topology labels of a volume: its zones and regions, if its node affinity names them in every alternative. Several values are
+ * joined as Kubernetes joins them: 'a__b'.
  */
 export function topologyLabelsOf(affinity: VolumeNodeAffinity | undefined): Readonly<Record<string, string>> {
   const terms = affinity?.required?.nodeSelectorTerms ?? [];

@@ -22,7 +22,7 @@ describe('the view of volumes and claims', () => {
     expect(view.bestFit(claim, { reservedOnly: false })?.name).toBe('vol');
   });
 
-  it('passes over volumes that are being given away', () => {
+  it('skips volumes with a bind in flight', () => {
     const view = new VolumesView();
     view.changeVolume(undefined, pv('a', '1Gi', { status: available }));
     view.changeVolume(undefined, pv('b', '1Gi', { status: available }));
@@ -33,7 +33,7 @@ describe('the view of volumes and claims', () => {
     expect(fitFor('first', '')).toBe('b');
   });
 
-  it('tells what a change changed', () => {
+  it('returns what a change changed', () => {
     const view = new VolumesView();
     expect(view.changeVolume(undefined, pv('vol', '1Gi'))).toMatchObject({ before: undefined, after: { phase: 'Pending' } });
     expect(view.changeVolume(pv('vol', '1Gi'), pv('vol', '1Gi', { status: available }))).toMatchObject({
@@ -44,7 +44,7 @@ describe('the view of volumes and claims', () => {
     expect(view.volumes.size).toBe(0);
   });
 
-  it('knows of every claim what a look at all of them would find', () => {
+  it('finds for every claim what a scan of all of them would find', () => {
     const names = ['a', 'b', 'c'];
     const claim = fc
       .record({

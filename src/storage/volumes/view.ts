@@ -6,27 +6,27 @@ import { type FitOptions, VolumeIndex } from './volume-index.ts';
 import { WaitingClaims } from './waiting-claims.ts';
 
 /**
- * All volumes and claims, read once and arranged for whoever decides about them. Whoever follows the caches tells it of every
- * change; nothing here looks at everything at once.
+ * All volumes and claims, parsed once and indexed for decisions. A subscriber of the caches calls `changeVolume` and `changeClaim`
+ * for every change; no method scans everything.
  */
 export class VolumesView {
   readonly volumes = new VolumeIndex();
   readonly waiting = new WaitingClaims();
-  /** Volumes that are being given away, and the keys of their claims: until the server has answered, nobody else may choose them. */
+  /** Volumes with a bind in flight, and the keys of their claims: until the server has answered, no other claim may choose them. */
   readonly bindsInFlight = new Map<string, string>();
   readonly #claims = new Map<string, Claim>();
   /** Keys of the claims that were bound to a volume, by its name. */
   readonly #owners = new Groups<string>();
   /** Keys of the claims that name a volume, bound to it or not. */
   readonly #claimsByVolumeName = new Groups<string>();
-  /** Keys of the claims that wait for any volume, by class; '' for both ways of having none. */
+  /** Keys of the claims that wait for any volume, by class; '' for a class that is unset or ''. */
   readonly #waitingByClass = new Groups<string>();
 
   claim(key: string): Claim | undefined {
     return this.#claims.get(key);
   }
 
-  /** A claim that was bound to the volume of this name, and has a right to it. */
+  /** A claim that was bound to the volume of this name, and keeps it. */
   ownerOf(volumeName: string): Claim | undefined {
     const key = this.#owners.firstOf(volumeName);
     return key === undefined ? undefined : this.#claims.get(key);
@@ -40,13 +40,13 @@ export class VolumesView {
     return this.#waitingByClass.of(className);
   }
 
-  /** `asker`: what is being given to this claim, nobody takes from it. */
+  /** `asker`: a bind in flight for this claim does not exclude the volume. */
   bestFit(claim: Claim, { reservedOnly }: Pick<FitOptions, 'reservedOnly'>, asker = claim.key): Volume | undefined {
-    const isPromised = (name: string) => (this.bindsInFlight.get(name) ?? asker) !== asker || this.#owners.has(name);
-    return this.volumes.bestFit(claim, { reservedOnly, isTaken: isPromised });
+    const isTaken = (name: string) => (this.bindsInFlight.get(name) ?? asker) !== asker || this.#owners.has(name);
+    return this.volumes.bestFit(claim, { reservedOnly, isTaken });
   }
 
-  /** A volume that claims which wait for any volume may take. */
+  /** Whether any waiting claim may take the volume. */
   isAvailable(volume: Volume): boolean {
     return isFree(volume) && !this.#owners.has(volume.name);
   }

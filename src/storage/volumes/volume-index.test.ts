@@ -127,7 +127,7 @@ describe('the index of volumes', () => {
     expect(index.bestFit(readClaim(pvc('data', '1Gi')), { reservedOnly: true })?.name).toBe('reserved');
   });
 
-  it('names the volumes that point at a claim', () => {
+  it('lists the volumes whose claimRef names a claim', () => {
     const index = new VolumeIndex();
     index.set(readVolume(pv('a', '1Gi', { spec: { claimRef: reservedFor('data') } })));
     expect([...index.withClaimRef('default/data')].map(({ name }) => name)).toEqual(['a']);

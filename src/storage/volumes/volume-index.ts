@@ -10,18 +10,18 @@ import { SortedList } from './sorted-list.ts';
 import { isFree, isVolumeBoundToClaim, type Volume } from './volume.ts';
 
 /**
- * All volumes, arranged so that a claim finds the one it gets without looking at the others.
+ * All volumes, indexed so that a claim finds its best match without a scan.
  *
- * Which one that is, as in Kubernetes: volumes are grouped by their sets of access modes, and sets with fewer modes come
- * first. Within a group a volume that points at the claim wins, otherwise the smallest free one that fits. (So a free
- * volume with fewer modes wins over a reserved one with more.) What Kubernetes leaves to chance, the order among
- * equals, is by name here.
+ * The best match is as in Kubernetes: volumes are grouped by their sets of access modes, and sets with fewer modes come
+ * first. Within a group a volume whose claimRef names the claim wins, otherwise the smallest free one that fits. (So a free
+ * volume with fewer modes wins over a reserved one with more.) The order among equals, which is random in Kubernetes, is by
+ * name here.
  */
 export class VolumeIndex {
   readonly #volumes = new Map<string, Volume>();
   /** Free volumes by class, volume mode and attributes class, then by access modes. */
   readonly #buckets = new Map<string, Map<AccessModes, VolumeBucket>>();
-  /** Volumes that point at a claim, by its key. */
+  /** Volumes with a claimRef, by the claim's key. */
   readonly #byClaim = new Groups<Volume>();
 
   get(name: string): Volume | undefined {
@@ -36,15 +36,15 @@ export class VolumeIndex {
     return this.#volumes.size;
   }
 
-  /** The volume is so now, whatever it was before. */
+  /** Adds the volume, or replaces the one of that name. */
   set(volume: Volume): void {
     this.#remove(volume.name);
     this.#volumes.set(volume.name, volume);
     if (volume.claim !== undefined) {
       this.#byClaim.add(volume.claim.key, volume);
     } else if (isFree(volume)) {
-      const shelves = entryOf(this.#buckets, bucketKey(volume), () => new Map<AccessModes, VolumeBucket>());
-      entryOf(shelves, volume.accessModes, () => new VolumeBucket()).add(volume);
+      const byModes = entryOf(this.#buckets, bucketKey(volume), () => new Map<AccessModes, VolumeBucket>());
+      entryOf(byModes, volume.accessModes, () => new VolumeBucket()).add(volume);
     }
   }
 
@@ -53,7 +53,7 @@ export class VolumeIndex {
     this.#volumes.delete(name);
   }
 
-  /** From wherever a claim could find it. */
+  /** From the indexes, not from `#volumes`. */
   #remove(name: string): void {
     const volume = this.#volumes.get(name);
     if (volume === undefined) return;
@@ -61,23 +61,23 @@ export class VolumeIndex {
     else if (isFree(volume)) this.#removeFromBucket(volume);
   }
 
-  /** The volumes whose claimRef names this claim, rightly or not. */
+  /** The volumes whose claimRef names this claim, whatever their uid says. */
   withClaimRef(claimKey: string): Iterable<Volume> {
     return this.#byClaim.of(claimKey);
   }
 
-  /** The volume that a claim gets which names none. */
-  bestFit(claim: Claim, { reservedOnly, isTaken: isPromised = () => false }: FitOptions): Volume | undefined {
+  /** The best match for a claim that names no volume. */
+  bestFit(claim: Claim, { reservedOnly, isTaken = () => false }: FitOptions): Volume | undefined {
     let best: Candidate | undefined;
     for (const volume of this.withClaimRef(claim.key)) {
       if (isVolumeBoundToClaim(volume, claim) && matchVolume(claim, volume) === 'fits')
         best = better(best, { volume, rank: 2 * countModes(volume.accessModes) });
     }
     if (reservedOnly) return best?.volume;
-    for (const [modes, shelf] of this.#buckets.get(bucketKey(claim)) ?? []) {
+    for (const [modes, bucket] of this.#buckets.get(bucketKey(claim)) ?? []) {
       const rank = 2 * countModes(modes) + 1;
       if ((best !== undefined && best.rank < rank) || !offersModes(modes, claim.accessModes)) continue;
-      const volume = shelf.smallestFor(claim, isPromised);
+      const volume = bucket.smallestFor(claim, isTaken);
       if (volume !== undefined) best = better(best, { volume, rank });
     }
     return best?.volume;
@@ -85,12 +85,12 @@ export class VolumeIndex {
 
   #removeFromBucket(volume: Volume): void {
     const key = bucketKey(volume);
-    const shelves = this.#buckets.get(key);
-    const shelf = shelves?.get(volume.accessModes);
-    if (shelves === undefined || shelf === undefined) return;
-    shelf.remove(volume);
-    if (shelf.empty) shelves.delete(volume.accessModes);
-    if (shelves.size === 0) this.#buckets.delete(key);
+    const byModes = this.#buckets.get(key);
+    const bucket = byModes?.get(volume.accessModes);
+    if (byModes === undefined || bucket === undefined) return;
+    bucket.remove(volume);
+    if (bucket.empty) byModes.delete(volume.accessModes);
+    if (byModes.size === 0) this.#buckets.delete(key);
   }
 }
 
@@ -108,43 +108,43 @@ function better(best: Candidate | undefined, other: Candidate): Candidate {
 export interface FitOptions {
   /** Free volumes are left to the scheduler. */
   readonly reservedOnly: boolean;
-  /** Free volumes that look free only because somebody cleared their claimRef: claims that were bound to them get them back. */
+  /** A volume that only looks free: a bind of it is in flight, or a user cleared the claimRef of its owner. */
   readonly isTaken?: (volumeName: string) => boolean;
 }
 
-/** What claim and volume must agree on exactly. */
+/** The fields in which claim and volume must be equal. */
 export const bucketKey = (of: Pick<Volume, 'className' | 'volumeMode' | 'attributesClass'>): string =>
   `${of.className}\n${of.volumeMode}\n${of.attributesClass}`;
 
-/** Free volumes that differ only in size, labels, and in the claims that may take them. */
+/** Free volumes that differ only in size, labels, and claim selector. */
 class VolumeBucket {
-  /** By claim selector: there are few different ones, and each is asked only once for a claim. */
-  readonly #bySelector = new Map<string, { readonly claims: WrittenSelector; readonly row: SortedVolumes }>();
+  /** By claim selector: there are few different ones, and each is matched only once for a claim. */
+  readonly #bySelector = new Map<string, { readonly claims: WrittenSelector; readonly sorted: SortedVolumes }>();
 
   get empty(): boolean {
     return this.#bySelector.size === 0;
   }
 
   add(volume: Volume): void {
-    entryOf(this.#bySelector, volume.claimSelector.text, () => ({ claims: volume.claimSelector, row: new SortedVolumes() })).row.add(volume);
+    entryOf(this.#bySelector, volume.claimSelector.text, () => ({ claims: volume.claimSelector, sorted: new SortedVolumes() })).sorted.add(volume);
   }
 
   remove(volume: Volume): void {
     const found = this.#bySelector.get(volume.claimSelector.text);
-    found?.row.remove(volume);
-    if (found?.row.empty === true) this.#bySelector.delete(volume.claimSelector.text);
+    found?.sorted.remove(volume);
+    if (found?.sorted.empty === true) this.#bySelector.delete(volume.claimSelector.text);
   }
 
-  smallestFor(claim: Claim, isPromised: (name: string) => boolean): Volume | undefined {
+  smallestFor(claim: Claim, isTaken: (name: string) => boolean): Volume | undefined {
     let best: Volume | undefined;
-    for (const { claims, row } of this.#bySelector.values()) {
-      if (claims.type === 'valid' && matchesLabels(claims.selector, claim.labels)) best = smaller(best, row.smallestFor(claim, isPromised));
+    for (const { claims, sorted } of this.#bySelector.values()) {
+      if (claims.type === 'valid' && matchesLabels(claims.selector, claim.labels)) best = smaller(best, sorted.smallestFor(claim, isTaken));
     }
     return best;
   }
 }
 
-/** Volumes in order of capacity; and those with a certain label, likewise, for claims that select by labels. */
+/** Volumes in order of capacity; the same for each label, for claims that select by labels. */
 class SortedVolumes {
   readonly #all = new SortedList(bySize);
   readonly #labelled = new Map<string, SortedList<Volume>>();
@@ -167,14 +167,14 @@ class SortedVolumes {
     }
   }
 
-  smallestFor(claim: Claim, isPromised: (name: string) => boolean): Volume | undefined {
+  smallestFor(claim: Claim, isTaken: (name: string) => boolean): Volume | undefined {
     if (claim.selector.type === 'invalid') return undefined;
     const { selector } = claim.selector;
     const isTooSmall = (volume: Volume) => compareQuantities(volume.capacity ?? zero, claim.request) < 0;
     let best: Volume | undefined;
     for (const list of this.#listsFor(selector.type === 'requirements' ? selector.requirements : [])) {
       for (const volume of list.from(isTooSmall)) {
-        if (!matchesLabels(selector, volume.labels) || isPromised(volume.name)) continue;
+        if (!matchesLabels(selector, volume.labels) || isTaken(volume.name)) continue;
         best = smaller(best, volume);
         break;
       }
@@ -198,7 +198,7 @@ class SortedVolumes {
 const labelText = (key: string, value: string): string => `${key}=${value}`;
 const labelsOf = (volume: Volume): string[] => Object.entries(volume.labels ?? {}).map(([key, value]) => labelText(key, value));
 
-/** The smallest first; of those of one size, in the order of their names. */
+/** By size, then by name. */
 export function bySize(a: Volume, b: Volume): number {
   const difference = compareQuantities(a.capacity ?? zero, b.capacity ?? zero);
   return difference === 0 ? (a.name < b.name ? -1 : a.name > b.name ? 1 : 0) : difference;

@@ -9,17 +9,17 @@ import { selectorOfClaims, type WrittenSelector } from './selectors.ts';
 import { classNameOfVolume } from '../../api/volumes/storage-class.ts';
 import { type NodeTerms, nodeTermsOf } from './topology.ts';
 
-/** The claim that a volume points at. */
+/** A volume's claimRef. */
 export interface ClaimRef {
   /** 'namespace/name' */
   readonly key: string;
   readonly namespace: string;
   readonly name: string;
-  /** '': a person reserved the volume for whichever claim has that name. */
+  /** '': the volume is reserved for any claim of that name. */
   readonly uid: string;
 }
 
-/** A volume, read once: what its fields and annotations say, by name. */
+/** A PersistentVolume, parsed once: its fields and annotations by name. */
 export interface Volume {
   readonly object: PersistentVolume;
   readonly name: string;
@@ -32,19 +32,19 @@ export interface Volume {
   readonly className: string;
   readonly volumeMode: VolumeMode;
   readonly accessModes: AccessModes;
-  /** Undefined if it does not say, or nothing that anybody understands. */
+  /** Undefined if it is missing or no quantity. */
   readonly capacity: Quantity | undefined;
   /** '' if unset. */
   readonly attributesClass: string;
-  /** Which claims may take it. */
+  /** The claims that may take the volume. */
   readonly claimSelector: WrittenSelector;
-  /** Undefined: it can be reached from every node. */
+  /** The node affinity; undefined: every node can reach the volume. */
   readonly nodes: NodeTerms | undefined;
 
   readonly claim: ClaimRef | undefined;
-  /** `claim` was filled in by the controller, not by a person. */
+  /** The controller set the claimRef, not a user. */
   readonly boundByController: boolean;
-  /** Who made it; undefined if it was made by hand. */
+  /** The provisioner; undefined for a volume that a user created. */
   readonly provisionedBy: string | undefined;
   readonly migratedTo: string | undefined;
   readonly reclaimPolicy: string;
@@ -82,23 +82,24 @@ function readClaimRef(ref: PersistentVolume['spec']['claimRef']): ClaimRef | und
   return { key: claimKey(namespace, name), namespace, name, uid: ref.uid ?? '' };
 }
 
-/** The volume points at this very claim, or is reserved for its name. */
+/** The claimRef names this claim, by uid or by name alone. Kubernetes' IsVolumeBoundToClaim. */
 export function isVolumeBoundToClaim({ claim: pointer }: Volume, claim: Claim): boolean {
   return pointer !== undefined && pointer.key === claim.key && (pointer.uid === '' || pointer.uid === claim.uid);
 }
 
 /**
- * Bound on its own side, or made for this claim and kept by its provisioner. If somebody deletes such a volume before the claim has taken it, it does not go as
- * long as the claim exists; if the claim did not take it either, both would wait for ever, as in Kubernetes (v1.36.4).
+ * The volume's side of the binding is done, or it was provisioned for this claim and its provisioner's finalizer keeps it. If a user
+ * deletes such a volume before the claim has taken it, it stays as long as the claim exists. If the claim did not take it, both would
+ * wait for ever, as in Kubernetes (v1.36.4).
  */
 export const isHalfBound = (volume: Volume, claim: Claim): boolean =>
   (volume.phase === 'Bound' || isKeptByProvisioner(volume)) && volume.claim?.key === claim.key && volume.claim.uid === claim.uid;
 
-/** Its provisioner's finalizer keeps it until its data is deleted, and nobody has begun with that. */
+/** Its provisioner's finalizer keeps it until its data is deleted, which has not begun. */
 export const isKeptByProvisioner = ({ object, phase }: Volume): boolean =>
   phase !== 'Released' &&
   phase !== 'Failed' &&
   (object.metadata.finalizers?.some((each) => each === finalizers.externalProvisioner || each === finalizers.inTreeProvisioner) ?? false);
 
-/** Nobody has it and nobody reserved it: it can be given to a claim that fits. */
+/** The volume has no claim and is not reserved: a claim that fits may take it. */
 export const isFree = (volume: Volume): boolean => volume.claim === undefined && volume.phase === 'Available' && !volume.deleting;

@@ -9,12 +9,12 @@ import type { Volume } from './volume.ts';
 import { entryOf, bucketKey } from './volume-index.ts';
 
 /**
- * The claims that wait for any volume that fits: the mirror of `VolumeIndex`. A new volume finds the claims that it could
- * satisfy without looking at the others: the largest that fits first, among equals the oldest.
+ * The claims that wait for any volume: the mirror of `VolumeIndex`. A new volume finds the claims that it could satisfy without a
+ * scan: the largest that fits first, among equals the oldest.
  */
 export class WaitingClaims {
   readonly #claims = new Map<string, Claim>();
-  /** By class, volume mode and attributes class, then by the modes asked for, then by selector. */
+  /** By class, volume mode and attributes class, then by requested modes, then by selector. */
   readonly #queues = new Map<string, Map<AccessModes, Map<string, Queue>>>();
 
   get(key: string): Claim | undefined {
@@ -37,18 +37,18 @@ export class WaitingClaims {
     const claim = this.#claims.get(key);
     if (claim === undefined) return;
     this.#claims.delete(key);
-    const shelf = bucketKey(claim);
-    const byModes = this.#queues.get(shelf);
+    const bucket = bucketKey(claim);
+    const byModes = this.#queues.get(bucket);
     const bySelector = byModes?.get(claim.accessModes);
     const queue = bySelector?.get(claim.selector.text);
     if (byModes === undefined || bySelector === undefined || queue === undefined) return;
     queue.claims.remove(claim);
     if (queue.claims.size === 0) bySelector.delete(claim.selector.text);
     if (bySelector.size === 0) byModes.delete(claim.accessModes);
-    if (byModes.size === 0) this.#queues.delete(shelf);
+    if (byModes.size === 0) this.#queues.delete(bucket);
   }
 
-  /** The claims that a free volume could satisfy, best first; found one by one, as they are asked for. */
+  /** The claims that a free volume could satisfy, best first; found one by one, on demand. */
   *candidatesFor(volume: Volume): Generator<Claim, void, undefined> {
     const heads = this.#queuesFor(volume).flatMap((queue) => {
       const claims = queue.downFrom((claim) => compareQuantities(claim.request, volume.capacity ?? zero) <= 0);
@@ -74,7 +74,7 @@ export class WaitingClaims {
 }
 
 interface Queue {
-  /** Which volumes these claims select. */
+  /** The volumes that these claims select. */
   readonly volumes: WrittenSelector;
   readonly claims: SortedList<Claim>;
 }

@@ -36,7 +36,7 @@ export function runAttachDetach(transport: Transport, world: World, more: Partia
   return [...loops, recorder, informers];
 }
 
-/** Takes over from whoever led before, and does not know that somebody will from it. */
+/** Takes the lease from the leader before it, and does not know that another will take it too. */
 export function runLedAttachDetach(transport: Transport, world: World, identity: string): RunningControllers {
   return runLeaderElectedControllers({
     election: { world, client: createClient({ transport }), leaseKind, lease: { namespace: 'default', name: 'leader' }, identity, takeOver: true },

@@ -1,4 +1,4 @@
-/** Processes that die at every point, networks that lose and delay, and two leaders: volumes end where they belong, and nobody is robbed. */
+/** Processes that die at every point, networks that lose and delay, and two leaders: volumes end attached where pods need them, and no mounted volume is detached. */
 import { expect, test } from 'vitest';
 import type { RunningControllers } from '../../../src/client/controller/leader-elected-controllers.ts';
 import { badNetwork, perfectNetwork, SimulatedNetwork } from '../../../src/sim/world/network.ts';
@@ -170,7 +170,7 @@ test('a pod may come back at any moment of a detach', async () => {
   }
 });
 
-test('a bad network delays, and harms nobody', async () => {
+test('a bad network delays, and does no harm', async () => {
   for (const seed of seeds(3)) {
     await simulate(
       seed,

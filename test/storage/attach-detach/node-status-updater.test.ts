@@ -38,7 +38,7 @@ test('reports that come while a node is written go together into the next write'
     expect(await cluster.look()).toEqual(['node/n1 a c d']);
   }));
 
-test('a volume that came into use while its report waited stays on the list, and keeps nobody else waiting', () =>
+test('a volume that came into use while its change waited stays on the list, and keeps no other change waiting', () =>
   simulate(1, async (world) => {
     const cluster = await Cluster.start(world);
     await cluster.node('n1');

@@ -33,7 +33,7 @@ test(
 );
 
 test(
-  'a failed attach is told to the pod; the attachment stays until somebody hears of the node',
+  'a failed attach is an event of the pod; the attachment stays until the node’s next status',
   withCluster(async ({ cluster, shows }) => {
     await cluster.volume('vol');
     await cluster.pod('web', 'n1', 'vol');
@@ -49,7 +49,7 @@ test(
 );
 
 test(
-  'an attach that nobody answers is told after two minutes, and is not undone before',
+  'an attach without an answer is an event after two minutes, and is not undone before',
   withCluster(async ({ cluster, world, shows }) => {
     await cluster.volume('vol');
     await cluster.volume('other');
@@ -202,7 +202,7 @@ test(
 );
 
 test(
-  'an attachment that somebody deletes under a pod is made anew once it is gone',
+  'an attachment that a user deletes under a pod is created again once it is gone',
   withCluster(async ({ cluster, world, shows }) => {
     await attachedWeb({ cluster, world });
     await cluster.delete(volumeAttachmentKind, { name: attachmentName('vol', 'n1') });
