@@ -83,8 +83,8 @@ function namesOf({ kind, namespace }: Target, graph: ObjectGraph): readonly stri
     case 'pv':
       return graph.volumes.map(({ name }) => name);
     case 'pod':
-      return graph.pods.filter(({ metadata }) => metadata.namespace === namespace).map(({ metadata }) => metadata.name ?? '');
+      return graph.pods.filter(({ metadata }) => metadata.namespace === namespace).map(({ metadata }) => metadata.name);
     case 'va':
-      return graph.attachments.map(({ metadata }) => metadata.name ?? '');
+      return graph.attachments.map(({ metadata }) => metadata.name);
   }
 }

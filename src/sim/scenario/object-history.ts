@@ -1,4 +1,5 @@
 /** The changes of all objects, read from the store, in order, each with the object before and after. */
+import type { Stored } from '../../api/stored.ts';
 import type { Kind } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { Ref } from '../../client/client.ts';
@@ -33,12 +34,12 @@ export class ObjectHistory {
   }
 
   /** All objects of a kind, in all namespaces, oldest first. */
-  all<T extends KubeObject>({ kind }: Kind<T>): readonly T[] {
-    return [...(this.#objects.get(kind)?.values() ?? [])] as T[];
+  all<T extends KubeObject>({ kind }: Kind<T>): readonly Stored<T>[] {
+    return [...(this.#objects.get(kind)?.values() ?? [])] as Stored<T>[];
   }
 
-  get<T extends KubeObject>({ kind }: Kind<T>, { namespace = '', name }: Ref): T | undefined {
-    return this.#objects.get(kind)?.get(`${namespace}/${name}`) as T | undefined;
+  get<T extends KubeObject>({ kind }: Kind<T>, { namespace = '', name }: Ref): Stored<T> | undefined {
+    return this.#objects.get(kind)?.get(`${namespace}/${name}`) as Stored<T> | undefined;
   }
 
   #read(revision: number, { key, entry }: StoreChange): RecordedChange {

@@ -112,7 +112,7 @@ function targetsOf(history: ObjectHistory): readonly Waiting[] {
   const volumes = history.all(persistentVolumeKind).filter(({ metadata, status }) => isLeftOver(status.phase) || metadata.deletionTimestamp !== undefined);
   const pods = history.all(podKind).filter((pod) => pod.status.phase === 'Pending' || (pod.metadata.deletionTimestamp !== undefined && !hasEnded(pod)));
   return [...claims, ...volumes, ...pods].map((object) => {
-    const { name = '', namespace = '', uid = '', deletionTimestamp } = object.metadata;
+    const { name, namespace = '', uid, deletionTimestamp } = object.metadata;
     const kind = object.kind === 'Pod' ? 'pod' : object.kind === 'PersistentVolume' ? 'pv' : 'pvc';
     const state = deletionTimestamp === undefined ? (object.status.phase ?? '') : 'Terminating';
     return { id: `${uid} ${state}`, target: { kind, name, ...(kind === 'pv' ? {} : { namespace }) }, about: nameOf(object) };

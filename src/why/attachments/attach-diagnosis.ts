@@ -155,11 +155,11 @@ function nodeGone(at: VolumeAtNode, snapshot: AttachDetachSnapshot): Diagnosis {
   return {
     verdict: 'stuck',
     code: 'NodeGone',
-    summary: `Node ${quoted(at.node)} does not exist any more, but ${listed(pods.map(({ metadata }) => `pod/${metadata.name ?? ''}`))} is still assigned to it; pv/${at.volume.name} stays attached there until the pod is deleted.`,
+    summary: `Node ${quoted(at.node)} does not exist any more, but ${listed(pods.map(({ metadata }) => `pod/${metadata.name}`))} is still assigned to it; pv/${at.volume.name} stays attached there until the pod is deleted.`,
     facts: attachFacts(at, snapshot),
     fixes: pods.map(({ metadata }) => ({
-      text: `delete pod/${metadata.name ?? ''} by force: no kubelet will ever confirm its end`,
-      commands: [kubectl(metadata.namespace, 'delete', 'pod', metadata.name ?? '', '--force', '--grace-period=0')],
+      text: `delete pod/${metadata.name} by force: no kubelet will ever confirm its end`,
+      commands: [kubectl(metadata.namespace, 'delete', 'pod', metadata.name, '--force', '--grace-period=0')],
     })),
     next: { who: 'you', does: 'delete the pod; then the volume can be attached to another node' },
   };

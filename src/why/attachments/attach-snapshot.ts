@@ -1,4 +1,5 @@
 /** The attach/detach controller's snapshot of one volume on one node, made from an object graph. */
+import type { Stored } from '../../api/stored.ts';
 import type { Node, Pod } from '../../api/generated/types.ts';
 import { type Attachable, attachableOf, uniqueNameOf } from '../../storage/volumes/attachable.ts';
 import { isReady, type CompetingAttachment, readAttachment, readNode, type AttachDetachSnapshot } from '../../storage/attach-detach/snapshot.ts';
@@ -26,7 +27,7 @@ export function attachSnapshotOf({ volume, node, graph }: VolumeAtNode): AttachD
     target: { id: attachment?.metadata.name ?? '', ...attachable, node, uniqueName: uniqueNameOf(attachable) },
     attachRequired: true,
     desiredBy: isBound ? users.map((pod) => ({ pod, volume: volume.object })) : [],
-    users: users.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name ?? ''}`),
+    users: users.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`),
     node: nodeState(graph, node, attachable),
     attachment: readAttachment(attachment),
     competitors: attachable.exclusive ? competitorsOf({ volume, node, graph }, attachable) : [],
@@ -44,14 +45,14 @@ function nodeState(graph: ObjectGraph, name: string, attachable: Attachable): At
 }
 
 /** Pods on the node that use the volume. */
-export const usersOn = ({ claim }: Volume, node: string, graph: ObjectGraph): readonly Pod[] =>
+export const usersOn = ({ claim }: Volume, node: string, graph: ObjectGraph): readonly Stored<Pod>[] =>
   claim === undefined ? [] : graph.podsUsing(claim.key).filter((pod) => pod.spec.nodeName === node && !hasEnded(pod));
 
 function competitorsOf({ volume, node, graph }: VolumeAtNode, attachable: Attachable): readonly CompetingAttachment[] {
   return graph.attachmentsOf(volume.name).flatMap((attachment) => {
     const there = attachment.spec.nodeName;
     if (there === node) return [];
-    const pods = usersOn(volume, there, graph).map(({ metadata }) => ({ namespace: metadata.namespace ?? '', name: metadata.name ?? '' }));
+    const pods = usersOn(volume, there, graph).map(({ metadata }) => ({ namespace: metadata.namespace ?? '', name: metadata.name }));
     const inUse = graph.node(there)?.status.volumesInUse?.includes(uniqueNameOf(attachable)) ?? false;
     return [{ node: there, attachment: readAttachment(attachment), pods, inUse }];
   });
@@ -70,4 +71,4 @@ export function attachFacts({ volume, graph }: VolumeAtNode, { target, users }: 
 }
 
 /** The node is gone or not ready, so it may still write. */
-export const isUnresponsive = (node: Node | undefined, graph: ObjectGraph): boolean => graph.wasRead('nodes') && (node === undefined || !isReady(node));
+export const isUnresponsive = (node: Stored<Node> | undefined, graph: ObjectGraph): boolean => graph.wasRead('nodes') && (node === undefined || !isReady(node));

@@ -1,21 +1,22 @@
 /** Why a VolumeAttachment is in the state it is in. */
+import type { Stored } from '../../api/stored.ts';
 import type { VolumeAttachment } from '../../api/generated/types.ts';
 import { diagnoseAttach } from './attach-diagnosis.ts';
 import { type ObjectExplanation, explanationOf, nothingToDo, type Diagnosis } from '../explanation/explanation.ts';
 import type { ObjectGraph } from '../graph/object-graph.ts';
 import { statusWritten } from '../explanation/timestamps.ts';
 
-export function explainAttachment(attachment: VolumeAttachment, graph: ObjectGraph): ObjectExplanation {
+export function explainAttachment(attachment: Stored<VolumeAttachment>, graph: ObjectGraph): ObjectExplanation {
   const { metadata, status } = attachment;
   const isTerminating = metadata.deletionTimestamp !== undefined;
   const state = isTerminating ? 'Detaching' : status.attached ? 'Attached' : status.attachError === undefined ? 'Attaching' : 'Failed';
   const since = isTerminating
     ? metadata.deletionTimestamp
     : (status.attachError?.time ?? (status.attached ? statusWritten(attachment, 'attached') : undefined) ?? metadata.creationTimestamp);
-  return explanationOf({ kind: 'va', name: metadata.name ?? '' }, { state, since }, diagnose(attachment, graph));
+  return explanationOf({ kind: 'va', name: metadata.name }, { state, since }, diagnose(attachment, graph));
 }
 
-function diagnose(attachment: VolumeAttachment, graph: ObjectGraph): Diagnosis {
+function diagnose(attachment: Stored<VolumeAttachment>, graph: ObjectGraph): Diagnosis {
   const { spec } = attachment;
   const volumeName = spec.source.persistentVolumeName;
   const volume = volumeName === undefined ? undefined : graph.volume(volumeName);
@@ -23,7 +24,7 @@ function diagnose(attachment: VolumeAttachment, graph: ObjectGraph): Diagnosis {
 }
 
 /** From the VolumeAttachment alone: its volume is inline, gone, or was not read. */
-function diagnoseWithoutVolume({ metadata, spec, status }: VolumeAttachment, graph: ObjectGraph): Diagnosis {
+function diagnoseWithoutVolume({ metadata, spec, status }: Stored<VolumeAttachment>, graph: ObjectGraph): Diagnosis {
   const what = spec.source.persistentVolumeName === undefined ? 'An inline volume' : `pv/${spec.source.persistentVolumeName}`;
   const gone =
     spec.source.persistentVolumeName !== undefined && graph.wasRead('volumes') && graph.volume(spec.source.persistentVolumeName) === undefined

@@ -1,4 +1,5 @@
 /** A volume that may be attached to one node only, and is attached to another. */
+import type { Stored } from '../../api/stored.ts';
 import type { Node, Pod } from '../../api/generated/types.ts';
 import { waitingForDetach } from '../../storage/attach-detach/messages.ts';
 import { isReady, type CompetingAttachment, type AttachDetachSnapshot } from '../../storage/attach-detach/snapshot.ts';
@@ -40,7 +41,7 @@ export function multiAttach(at: VolumeAtNode, snapshot: AttachDetachSnapshot): D
   return {
     ...base,
     verdict: pods.every(({ metadata }) => metadata.deletionTimestamp !== undefined) ? 'waiting' : 'stuck',
-    summary: `${start} On that node, ${listed(pods.map(({ metadata }) => `pod/${metadata.name ?? ''}`))} ${pods.length === 1 ? 'uses' : 'use'} it.`,
+    summary: `${start} On that node, ${listed(pods.map(({ metadata }) => `pod/${metadata.name}`))} ${pods.length === 1 ? 'uses' : 'use'} it.`,
     fixes: [
       ...endPods(pods, pods[0]?.metadata.namespace ?? ''),
       { text: `run both pods on one node, or use a volume with ReadWriteMany; a Deployment with such a volume needs strategy Recreate`, commands: [] },
@@ -70,7 +71,7 @@ function afterDetach(attached: readonly CompetingAttachment[], graph: ObjectGrap
   return { next: { who: 'the attach/detach controller', does: 'detaches it, and attaches it to the new node', by: 'at once' } };
 }
 
-const describeNode = (node: Node | undefined, graph: ObjectGraph): string =>
+const describeNode = (node: Stored<Node> | undefined, graph: ObjectGraph): string =>
   node === undefined ? (graph.wasRead('nodes') ? 'does not exist any more' : 'could not be read') : isReady(node) ? 'ready' : 'not ready: it may still write';
 
 /** maxWaitForUnmountDuration of Kubernetes' attach/detach controller, unless the node is tainted as out of service. */
@@ -78,7 +79,7 @@ const forceAfterMs = 360_000;
 
 function attachedToDeadNode(
   dead: readonly CompetingAttachment[],
-  pods: readonly Pod[],
+  pods: readonly Stored<Pod>[],
   { graph, start }: { readonly graph: ObjectGraph; readonly start: string },
 ): Pick<Diagnosis, 'verdict' | 'summary' | 'fixes' | 'next'> {
   const names = dead.map(({ node }) => node);
@@ -97,8 +98,8 @@ function attachedToDeadNode(
         ? []
         : [{ text: 'if the node is certainly switched off: taint it as out of service, and the volume is moved at once', commands: taints }]),
       ...stays.slice(0, 3).map(({ metadata }) => ({
-        text: `pod/${metadata.name ?? ''} is still assigned to that node; it goes when the node's taint evicts it, or when it is deleted`,
-        commands: [kubectl(metadata.namespace, 'delete', 'pod', metadata.name ?? '')],
+        text: `pod/${metadata.name} is still assigned to that node; it goes when the node's taint evicts it, or when it is deleted`,
+        commands: [kubectl(metadata.namespace, 'delete', 'pod', metadata.name)],
       })),
     ],
     next:

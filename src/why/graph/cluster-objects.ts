@@ -1,3 +1,4 @@
+import type { Stored } from '../../api/stored.ts';
 import type {
   CSIDriver,
   CSINode,
@@ -19,20 +20,20 @@ import type { UnreadResource } from '../explanation/explanation.ts';
  * lost or late.
  */
 export interface ClusterObjects {
-  readonly claims?: readonly PersistentVolumeClaim[];
-  readonly volumes?: readonly PersistentVolume[];
-  readonly classes?: readonly StorageClass[];
-  readonly pods?: readonly Pod[];
-  readonly nodes?: readonly Node[];
-  readonly attachments?: readonly VolumeAttachment[];
-  readonly drivers?: readonly CSIDriver[];
-  readonly csiNodes?: readonly CSINode[];
+  readonly claims?: readonly Stored<PersistentVolumeClaim>[];
+  readonly volumes?: readonly Stored<PersistentVolume>[];
+  readonly classes?: readonly Stored<StorageClass>[];
+  readonly pods?: readonly Stored<Pod>[];
+  readonly nodes?: readonly Stored<Node>[];
+  readonly attachments?: readonly Stored<VolumeAttachment>[];
+  readonly drivers?: readonly Stored<CSIDriver>[];
+  readonly csiNodes?: readonly Stored<CSINode>[];
   /** The pods of all namespaces that have a node. */
-  readonly placed?: readonly Pod[];
-  readonly namespaces?: readonly Namespace[];
-  readonly capacities?: readonly CSIStorageCapacity[];
+  readonly placed?: readonly Stored<Pod>[];
+  readonly namespaces?: readonly Stored<Namespace>[];
+  readonly capacities?: readonly Stored<CSIStorageCapacity>[];
   /** Only Mooring has VolumeIntents. */
-  readonly intents?: readonly VolumeIntent[];
+  readonly intents?: readonly Stored<VolumeIntent>[];
   readonly unseen: readonly UnreadResource[];
   /** Other namespaces that have an object with the name of the target. */
   readonly elsewhere?: readonly string[];

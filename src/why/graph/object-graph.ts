@@ -1,3 +1,4 @@
+import type { Stored } from '../../api/stored.ts';
 import type { CSIDriver, CSINode, CSIStorageCapacity, Namespace, Node, Pod, StorageClass, VolumeAttachment } from '../../api/generated/types.ts';
 import { type Claim, readClaim } from '../../storage/volumes/claim.ts';
 import type { VolumeIntent } from '../../api/volumes/intent.ts';
@@ -13,19 +14,19 @@ export class ObjectGraph {
   readonly now: number;
   readonly claims: readonly Claim[];
   readonly volumes: readonly Volume[];
-  readonly pods: readonly Pod[];
-  readonly nodes: readonly Node[];
-  readonly classes: readonly StorageClass[];
-  readonly attachments: readonly VolumeAttachment[];
-  readonly drivers: readonly CSIDriver[];
-  readonly csiNodes: readonly CSINode[];
+  readonly pods: readonly Stored<Pod>[];
+  readonly nodes: readonly Stored<Node>[];
+  readonly classes: readonly Stored<StorageClass>[];
+  readonly attachments: readonly Stored<VolumeAttachment>[];
+  readonly drivers: readonly Stored<CSIDriver>[];
+  readonly csiNodes: readonly Stored<CSINode>[];
   readonly capacities: readonly CSIStorageCapacity[];
   readonly namespaces: readonly Namespace[];
   /** The pods on nodes; those of all namespaces if `wasRead('placed')`. */
-  readonly placed: readonly Pod[];
+  readonly placed: readonly Stored<Pod>[];
   readonly #objects: ClusterObjects;
   readonly #view = new VolumesView();
-  readonly #podsByClaim = new Map<string, Pod[]>();
+  readonly #podsByClaim = new Map<string, Stored<Pod>[]>();
   readonly #reachable = new Map<string, boolean>();
 
   constructor(objects: ClusterObjects, now: number) {
@@ -69,11 +70,11 @@ export class ObjectGraph {
     return this.#view.ownerOf(volumeName);
   }
 
-  class(name: string): StorageClass | undefined {
+  class(name: string): Stored<StorageClass> | undefined {
     return this.classes.find(({ metadata }) => metadata.name === name);
   }
 
-  node(name: string): Node | undefined {
+  node(name: string): Stored<Node> | undefined {
     return this.nodes.find(({ metadata }) => metadata.name === name);
   }
 
@@ -84,31 +85,31 @@ export class ObjectGraph {
     const place = JSON.stringify(object.spec.nodeAffinity);
     let answer = this.#reachable.get(place);
     if (answer === undefined) {
-      answer = this.nodes.some(({ metadata: { name = '', labels } }) => matchesNode(nodes, { name, labels }));
+      answer = this.nodes.some(({ metadata: { name, labels } }) => matchesNode(nodes, { name, labels }));
       this.#reachable.set(place, answer);
     }
     return answer;
   }
 
-  podsUsing(key: string): readonly Pod[] {
+  podsUsing(key: string): readonly Stored<Pod>[] {
     return this.#podsByClaim.get(key) ?? [];
   }
 
-  attachmentsOf(volumeName: string): readonly VolumeAttachment[] {
+  attachmentsOf(volumeName: string): readonly Stored<VolumeAttachment>[] {
     return this.attachments.filter(({ spec }) => spec.source.persistentVolumeName === volumeName);
   }
 
-  csiDriver(name: string): CSIDriver | undefined {
+  csiDriver(name: string): Stored<CSIDriver> | undefined {
     return this.drivers.find(({ metadata }) => metadata.name === name);
   }
 
-  csiNode(name: string): CSINode | undefined {
+  csiNode(name: string): Stored<CSINode> | undefined {
     return this.csiNodes.find(({ metadata }) => metadata.name === name);
   }
 
   /** Names of the nodes on which the CSI driver is registered. */
   nodesWithDriver(name: string): readonly string[] {
-    return this.csiNodes.flatMap(({ metadata, spec }) => (spec.drivers?.some((driver) => driver.name === name) ? (metadata.name ?? '') : []));
+    return this.csiNodes.flatMap(({ metadata, spec }) => (spec.drivers?.some((driver) => driver.name === name) ? metadata.name : []));
   }
 
   intentFor(volumeName: string): VolumeIntent | undefined {

@@ -57,7 +57,7 @@ export const reclaimerSnapshot = (graph: ObjectGraph): ReclaimerSnapshot => ({
     graph
       .podsUsing(key)
       .filter((pod) => !hasEnded(pod))
-      .map(({ metadata }) => claimKey(metadata.namespace ?? '', metadata.name ?? ''))
+      .map(({ metadata }) => claimKey(metadata.namespace ?? '', metadata.name))
       .sort(),
 });
 

@@ -1,4 +1,5 @@
 /** Claims of a pod that do not exist, or are not its own. */
+import type { Stored } from '../../api/stored.ts';
 import type { Pod } from '../../api/generated/types.ts';
 import { claimKey } from '../../storage/volumes/claim.ts';
 import { claimsOfPod } from '../../storage/volumes/pods.ts';
@@ -10,7 +11,7 @@ import type { ObjectGraph } from '../graph/object-graph.ts';
 import { listed, quoted } from '../explanation/words.ts';
 
 /** Undefined: all claims exist. */
-export function missingClaims(pod: Pod, graph: ObjectGraph): Diagnosis | undefined {
+export function missingClaims(pod: Stored<Pod>, graph: ObjectGraph): Diagnosis | undefined {
   const { namespace = '' } = pod.metadata;
   const missing = new Set(claimsOfPod(pod).filter((key) => graph.claim(key) === undefined));
   if (missing.size === 0) return undefined;
@@ -26,7 +27,7 @@ export function missingClaims(pod: Pod, graph: ObjectGraph): Diagnosis | undefin
       fixes: [
         {
           text: 'if it is not created at once, check whether the server refuses it: a ResourceQuota may be exceeded',
-          commands: [kubectl(namespace, 'describe', 'quota'), kubectl(namespace, 'events', '--for', `pod/${pod.metadata.name ?? ''}`)],
+          commands: [kubectl(namespace, 'describe', 'quota'), kubectl(namespace, 'events', '--for', `pod/${pod.metadata.name}`)],
         },
         ...late.fixes,
       ],
@@ -53,16 +54,16 @@ export function missingClaims(pod: Pod, graph: ObjectGraph): Diagnosis | undefin
       },
       ...(near[0] === undefined
         ? []
-        : [{ text: `create the pod again with claimName ${near[0]}`, commands: [deleteObject({ kind: 'pod', namespace, name: pod.metadata.name ?? '' })] }]),
+        : [{ text: `create the pod again with claimName ${near[0]}`, commands: [deleteObject({ kind: 'pod', namespace, name: pod.metadata.name })] }]),
     ],
     next: { who: 'you', does: `create ${listed(names.map((name) => `pvc/${name}`))}` },
   };
 }
 
-const ephemeralKey = ({ metadata }: Pod, volume: string): string => claimKey(metadata.namespace ?? '', `${metadata.name ?? ''}-${volume}`);
+const ephemeralKey = ({ metadata }: Stored<Pod>, volume: string): string => claimKey(metadata.namespace ?? '', `${metadata.name}-${volume}`);
 
 /** A claim with the name of the pod's ephemeral volume that was not created for this pod. Undefined: there is none. */
-export function notOwned(pod: Pod, graph: ObjectGraph): Diagnosis | undefined {
+export function notOwned(pod: Stored<Pod>, graph: ObjectGraph): Diagnosis | undefined {
   for (const volume of pod.spec.volumes ?? []) {
     if (volume.ephemeral === undefined) continue;
     const claim = graph.claim(ephemeralKey(pod, volume.name));

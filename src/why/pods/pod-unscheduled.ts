@@ -1,4 +1,5 @@
 /** Pods without a node. */
+import type { Stored } from '../../api/stored.ts';
 import type { Pod } from '../../api/generated/types.ts';
 import type { Claim } from '../../storage/volumes/claim.ts';
 import { claimsOfPod, hasEnded } from '../../storage/volumes/pods.ts';
@@ -13,7 +14,7 @@ import { schedulerMessage } from '../candidates/scheduler-message.ts';
 import type { ObjectGraph } from '../graph/object-graph.ts';
 import { listed, someOf } from '../explanation/words.ts';
 
-export function unscheduled(pod: Pod, graph: ObjectGraph): Diagnosis {
+export function unscheduled(pod: Stored<Pod>, graph: ObjectGraph): Diagnosis {
   const gates = pod.spec.schedulingGates ?? [];
   if (gates.length > 0) {
     const names = listed(gates.map(({ name }) => name));
@@ -54,12 +55,12 @@ function isInTheWay(claim: Claim, graph: ObjectGraph): boolean {
 }
 
 /** ReadWriteOncePod: one pod in the whole cluster. */
-function usedByAnotherPod(pod: Pod, claims: readonly Claim[], graph: ObjectGraph): Diagnosis | undefined {
+function usedByAnotherPod(pod: Stored<Pod>, claims: readonly Claim[], graph: ObjectGraph): Diagnosis | undefined {
   for (const claim of claims) {
     if (!(claim.object.spec.accessModes ?? []).includes('ReadWriteOncePod')) continue;
     const others = graph.podsUsing(claim.key).filter((each) => each.metadata.uid !== pod.metadata.uid && (each.spec.nodeName ?? '') !== '' && !hasEnded(each));
     if (others.length === 0) continue;
-    const names = listed(others.map(({ metadata }) => `pod/${metadata.name ?? ''}`));
+    const names = listed(others.map(({ metadata }) => `pod/${metadata.name}`));
     return {
       verdict: 'stuck',
       code: 'ReadWriteOncePod',
@@ -71,7 +72,7 @@ function usedByAnotherPod(pod: Pod, claims: readonly Claim[], graph: ObjectGraph
   return undefined;
 }
 
-function nodes(pod: Pod, graph: ObjectGraph): Diagnosis {
+function nodes(pod: Stored<Pod>, graph: ObjectGraph): Diagnosis {
   const [everywhere] = refusedEverywhere(pod, graph);
   if (everywhere !== undefined) return nowhere(everywhere);
   const candidates = nodesFor(pod, graph);

@@ -1,4 +1,5 @@
 /** Why a pod is in the state it is in, as far as its volumes are concerned. */
+import type { Stored } from '../../api/stored.ts';
 import type { Pod } from '../../api/generated/types.ts';
 import type { Claim } from '../../storage/volumes/claim.ts';
 import { claimsOfPod, hasEnded } from '../../storage/volumes/pods.ts';
@@ -12,13 +13,13 @@ import type { ObjectGraph } from '../graph/object-graph.ts';
 import { rfc3339, timeOf } from '../explanation/timestamps.ts';
 import { someOf } from '../explanation/words.ts';
 
-export function explainPod(pod: Pod, graph: ObjectGraph): ObjectExplanation {
-  const { namespace = '', name = '' } = pod.metadata;
+export function explainPod(pod: Stored<Pod>, graph: ObjectGraph): ObjectExplanation {
+  const { namespace = '', name } = pod.metadata;
   const diagnosis = diagnose(pod, graph);
   return explanationOf({ kind: 'pod', namespace, name }, stateOf(pod), { ...diagnosis, facts: [...factsOf(pod, graph), ...(diagnosis.facts ?? [])] });
 }
 
-function stateOf({ metadata, status }: Pod): ObjectState {
+function stateOf({ metadata, status }: Stored<Pod>): ObjectState {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = metadata;
   const deadline = timeOf(deletionTimestamp);
   if (deadline !== undefined) return { state: 'Terminating', since: rfc3339(deadline - deletionGracePeriodSeconds * 1000) };
@@ -27,7 +28,7 @@ function stateOf({ metadata, status }: Pod): ObjectState {
   return { state: phase, since: phase === 'Pending' ? metadata.creationTimestamp : (ready ?? status.startTime) };
 }
 
-function factsOf(pod: Pod, graph: ObjectGraph): readonly Fact[] {
+function factsOf(pod: Stored<Pod>, graph: ObjectGraph): readonly Fact[] {
   const claims = claimsOfPod(pod).map((key) => {
     const claim = graph.claim(key);
     const name = `pvc/${key.slice(key.indexOf('/') + 1)}`;
@@ -41,7 +42,7 @@ function factsOf(pod: Pod, graph: ObjectGraph): readonly Fact[] {
   ];
 }
 
-function diagnose(pod: Pod, graph: ObjectGraph): Diagnosis {
+function diagnose(pod: Stored<Pod>, graph: ObjectGraph): Diagnosis {
   if (pod.metadata.deletionTimestamp !== undefined) return terminating(pod, graph);
   if (hasEnded(pod)) return ended(pod);
   if (!graph.wasRead('claims') && claimsOfPod(pod).length > 0) return claimsUnread();
@@ -58,7 +59,7 @@ function claimsUnread(): Diagnosis {
   };
 }
 
-function terminating(pod: Pod, graph: ObjectGraph): Diagnosis {
+function terminating(pod: Stored<Pod>, graph: ObjectGraph): Diagnosis {
   const by = timeOf(pod.metadata.deletionTimestamp) ?? 0;
   const node = pod.spec.nodeName ?? '';
   const isLate = by < graph.now;
@@ -70,7 +71,7 @@ function terminating(pod: Pod, graph: ObjectGraph): Diagnosis {
       ? [
           {
             text: `check whether node/${node} is ready; if it is certainly switched off, delete the pod by force`,
-            commands: [`kubectl get node ${node}`, `kubectl -n ${pod.metadata.namespace ?? ''} delete pod ${pod.metadata.name ?? ''} --force --grace-period=0`],
+            commands: [`kubectl get node ${node}`, `kubectl -n ${pod.metadata.namespace ?? ''} delete pod ${pod.metadata.name} --force --grace-period=0`],
           },
         ]
       : [],
@@ -78,7 +79,7 @@ function terminating(pod: Pod, graph: ObjectGraph): Diagnosis {
   };
 }
 
-function ended({ status }: Pod): Diagnosis {
+function ended({ status }: Stored<Pod>): Diagnosis {
   return {
     verdict: 'fine',
     code: 'Ended',
@@ -88,7 +89,7 @@ function ended({ status }: Pod): Diagnosis {
 }
 
 /** The pod is scheduled: its volumes have to be attached to its node. */
-function onNode(pod: Pod, graph: ObjectGraph): Diagnosis {
+function onNode(pod: Stored<Pod>, graph: ObjectGraph): Diagnosis {
   const claims = claimsOfPod(pod).flatMap((key) => graph.claim(key) ?? []);
   const pending = claims.filter((claim) => claim.phase !== 'Bound');
   if (pending.length > 0) return unboundOnNode(pod, pending, graph);
@@ -110,14 +111,14 @@ function onNode(pod: Pod, graph: ObjectGraph): Diagnosis {
     fixes: [
       {
         text: 'if this takes more than a minute: read the events of the pod',
-        commands: [`kubectl -n ${pod.metadata.namespace ?? ''} events --for pod/${pod.metadata.name ?? ''}`],
+        commands: [`kubectl -n ${pod.metadata.namespace ?? ''} events --for pod/${pod.metadata.name}`],
       },
     ],
     next: { who: `node/${node}`, does: 'starts the containers' },
   };
 }
 
-function unboundOnNode(pod: Pod, claims: readonly Claim[], graph: ObjectGraph): Diagnosis {
+function unboundOnNode(pod: Stored<Pod>, claims: readonly Claim[], graph: ObjectGraph): Diagnosis {
   const names = someOf(claims.map(({ name }) => `pvc/${name}`));
   const delayed = claims.some((claim) => waitsForConsumer(graph.class(claim.className)));
   return {

@@ -1,3 +1,4 @@
+import type { Stored } from '../../api/stored.ts';
 import type { Kind } from '../../api/kind.ts';
 import { qualifiedResource } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
@@ -27,8 +28,8 @@ export class ClusterReader {
   }
 
   /** Undefined: the user may not list them. @throws ClusterError */
-  async list<T extends KubeObject>(kind: Kind<T>, selection: Pick<ListOptions, 'namespace' | 'fieldSelector'> = {}): Promise<readonly T[] | undefined> {
-    const items: T[] = [];
+  async list<T extends KubeObject>(kind: Kind<T>, selection: Pick<ListOptions, 'namespace' | 'fieldSelector'> = {}): Promise<readonly Stored<T>[] | undefined> {
+    const items: Stored<T>[] = [];
     let page: ListOptions = { ...selection, limit: pageSize };
     for (;;) {
       const result = await this.#client.list(kind, page);
@@ -50,15 +51,15 @@ export class ClusterReader {
   }
 
   /** 'absent': there is none. Undefined: the user may not read it. @throws ClusterError */
-  async get<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<T | 'absent' | undefined> {
+  async get<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<Stored<T> | 'absent' | undefined> {
     const result = await this.#client.get(kind, ref);
     if (result.ok) return this.#decoded(kind, result.value);
     return result.reason === 'notFound' ? 'absent' : this.#unreadable(kind, result, ref.namespace);
   }
 
   /** The objects of these names that exist. Undefined: the user may not read one of them. @throws ClusterError */
-  async getEach<T extends KubeObject>(kind: Kind<T>, names: Iterable<string>): Promise<readonly T[] | undefined> {
-    const found: T[] = [];
+  async getEach<T extends KubeObject>(kind: Kind<T>, names: Iterable<string>): Promise<readonly Stored<T>[] | undefined> {
+    const found: Stored<T>[] = [];
     for (const name of new Set(names)) {
       const object = await this.get(kind, { name });
       if (object === undefined) return undefined;
@@ -68,19 +69,19 @@ export class ClusterReader {
   }
 
   /** At most one object; a refusal is not listed in `unseen`. @throws ClusterError */
-  async tryGet<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<readonly T[]> {
+  async tryGet<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<readonly Stored<T>[]> {
     const result = await this.#client.get(kind, ref);
     if (!result.ok && result.reason === 'unreachable') throw new ClusterError(`the cluster does not answer: ${result.error.message}`);
     return result.ok ? [result.value] : [];
   }
 
   /** Decoded by this program's schema: the server may be of another version. */
-  #decoded<T extends KubeObject>(kind: Kind<T>, item: T): T | undefined {
+  #decoded<T extends KubeObject>(kind: Kind<T>, item: Stored<T>): Stored<T> | undefined {
     try {
-      return decode<T>(kind.type, item).object;
+      return decode<Stored<T>>(kind.type, item).object;
     } catch (error) {
       if (!(error instanceof DecodeError)) throw error;
-      this.#unseen.push({ what: `${kind.singular} ${item.metadata?.name ?? ''}`, because: `it cannot be decoded: ${error.message}` });
+      this.#unseen.push({ what: `${kind.singular} ${item.metadata.name}`, because: `it cannot be decoded: ${error.message}` });
       return undefined;
     }
   }

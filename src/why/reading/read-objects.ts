@@ -1,4 +1,5 @@
 /** Reads the objects that an explanation needs, and no more. */
+import type { Stored } from '../../api/stored.ts';
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../api/generated/types.ts';
 import type { Kind } from '../../api/kind.ts';
 import { csiDriverKind } from '../../api/kinds/storage/csi-driver.ts';
@@ -57,14 +58,14 @@ async function readForClaim(reader: ClusterReader, { namespace = '', name }: Tar
 }
 
 /** For claims without a volume: the volumes that may fit, and what provisions new ones. */
-async function forUnbound(reader: ClusterReader, claims: readonly PersistentVolumeClaim[]): Promise<ReadObjects> {
+async function forUnbound(reader: ClusterReader, claims: readonly Stored<PersistentVolumeClaim>[]): Promise<ReadObjects> {
   const [volumes, classes, ...intents] = await Promise.all([
     reader.list(persistentVolumeKind),
     reader.list(storageClassKind),
-    ...claims.map(({ metadata }) => reader.tryGet(volumeIntentKind, { name: `pvc-${metadata.uid ?? ''}` })),
+    ...claims.map(({ metadata }) => reader.tryGet(volumeIntentKind, { name: `pvc-${metadata.uid}` })),
   ]);
   const asked = new Set(claims.map((claim) => readClaim(claim).className));
-  const ofClaims = (classes ?? []).filter(({ metadata }) => asked.has(metadata.name ?? ''));
+  const ofClaims = (classes ?? []).filter(({ metadata }) => asked.has(metadata.name));
   const byOthers = ofClaims.some(({ provisioner }) => !isInTree(provisioner) || csiDriverOf(provisioner) !== undefined);
   return {
     volumes,
@@ -111,7 +112,7 @@ async function readForPod(reader: ClusterReader, { namespace = '', name }: Targe
   const pod = pods.find(({ metadata }) => metadata.name === name);
   if (pod === undefined) return { pods, elsewhere: await namespacesWith(reader, podKind, { namespace, name }) };
   const claims = await reader.list(persistentVolumeClaimKind, { namespace });
-  const used = (claims ?? []).filter(({ metadata }) => claimsOfPod(pod).includes(claimKey(namespace, metadata.name ?? '')));
+  const used = (claims ?? []).filter(({ metadata }) => claimsOfPod(pod).includes(claimKey(namespace, metadata.name)));
   const unbound = used.filter((claim) => !readClaim(claim).everBound);
   const volumes = unbound.length > 0 ? await forUnbound(reader, unbound) : { volumes: await reader.getEach(persistentVolumeKind, volumeNames(used)) };
   const found = { pods, claims, ...volumes, ...(isSettled(pod) ? {} : await forPlacing(reader)) };
@@ -122,7 +123,7 @@ async function readForPod(reader: ClusterReader, { namespace = '', name }: Targe
 const volumeNames = (claims: readonly PersistentVolumeClaim[]): readonly string[] => claims.flatMap(({ spec }) => spec.volumeName ?? []);
 
 /** The pod runs or has ended: its volumes are where they have to be. */
-const isSettled = ({ metadata, status }: Pod): boolean => metadata.deletionTimestamp === undefined && status.phase !== 'Pending';
+const isSettled = ({ metadata, status }: Stored<Pod>): boolean => metadata.deletionTimestamp === undefined && status.phase !== 'Pending';
 
 async function forPlacing(reader: ClusterReader): Promise<ReadObjects> {
   const [nodes, attachments, drivers] = await Promise.all([reader.list(nodeKind), reader.list(volumeAttachmentKind), forDrivers(reader)]);
@@ -172,7 +173,7 @@ interface NamespacedRef {
 }
 
 /** All of the namespace, or if the user may not list them, the named one alone. */
-async function listOrGet<T extends KubeObject>(reader: ClusterReader, kind: Kind<T>, { namespace, name }: NamespacedRef): Promise<readonly T[]> {
+async function listOrGet<T extends KubeObject>(reader: ClusterReader, kind: Kind<T>, { namespace, name }: NamespacedRef): Promise<readonly Stored<T>[]> {
   const all = await reader.list(kind, { namespace });
   if (all !== undefined) return all;
   const one = await reader.get(kind, { namespace, name });

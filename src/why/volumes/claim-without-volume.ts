@@ -1,4 +1,5 @@
 /** Claims that no volume fits, and claims whose binding waits for a pod (WaitForFirstConsumer). */
+import type { Stored } from '../../api/stored.ts';
 import type { Pod } from '../../api/generated/types.ts';
 import type { Claim } from '../../storage/volumes/claim.ts';
 import { hasEnded } from '../../storage/volumes/pods.ts';
@@ -64,7 +65,7 @@ const newVolume = (claim: Claim): readonly Fix[] => [{ text: `create a volume ${
 
 /** A StorageClass could provision a volume. */
 function classFixes(claim: Claim, graph: ObjectGraph): readonly Fix[] {
-  const names = graph.classes.map(({ metadata }) => metadata.name ?? '');
+  const names = graph.classes.map(({ metadata }) => metadata.name);
   const [first] = names;
   if (first === undefined) return [];
   if (claim.class.type === 'none') return [remake(claim, `with a StorageClass (${someOf(names.map(quoted))}), so that a volume can be provisioned`)];
@@ -103,10 +104,10 @@ export function waitForConsumer({ claim, graph }: ClaimWithReason): Diagnosis {
   };
 }
 
-const name = ({ metadata }: Pod): string => `pod/${metadata.name ?? ''}`;
+const name = ({ metadata }: Stored<Pod>): string => `pod/${metadata.name}`;
 
 /** Pods with spec.nodeName set by their creator: the scheduler never sees them, and chooses no volume. */
-function bypassed(claim: Claim, pods: readonly Pod[]): Diagnosis {
+function bypassed(claim: Claim, pods: readonly Stored<Pod>[]): Diagnosis {
   const [pod] = pods;
   return {
     verdict: 'stuck',
@@ -126,7 +127,7 @@ function bypassed(claim: Claim, pods: readonly Pod[]): Diagnosis {
 /** WaitForFirstConsumer, and pods wait to be scheduled. */
 export function waitForPods(explained: ClaimWithReason): Diagnosis {
   const { claim, graph, reason } = explained;
-  const [pod] = graph.podsUsing(claim.key).filter(({ metadata }) => reason.pods?.includes(metadata.name ?? '') === true);
+  const [pod] = graph.podsUsing(claim.key).filter(({ metadata }) => reason.pods?.includes(metadata.name) === true);
   if (pod === undefined) return waitForConsumer(explained);
   const zones = zonesInClass(explained);
   if (zones !== undefined) return zones;
@@ -147,7 +148,11 @@ export function waitForPods(explained: ClaimWithReason): Diagnosis {
   };
 }
 
-function nothingToChoose(claim: Claim, volumes: readonly VolumeCandidate[], { pod, graph }: { readonly pod: Pod; readonly graph: ObjectGraph }): Diagnosis {
+function nothingToChoose(
+  claim: Claim,
+  volumes: readonly VolumeCandidate[],
+  { pod, graph }: { readonly pod: Stored<Pod>; readonly graph: ObjectGraph },
+): Diagnosis {
   return {
     verdict: 'stuck',
     code: 'NoVolumeFits',

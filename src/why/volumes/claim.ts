@@ -72,7 +72,7 @@ function bound({ claim, graph }: ClaimWithReason): Diagnosis {
   const volume = graph.volume(claim.volumeName);
   const expansion = volume === undefined ? undefined : diagnoseExpansion(claim, volume, graph);
   if (expansion !== undefined) return expansion;
-  const pods = graph.podsUsing(claim.key).map(({ metadata }) => `pod/${metadata.name ?? ''}`);
+  const pods = graph.podsUsing(claim.key).map(({ metadata }) => `pod/${metadata.name}`);
   return {
     verdict: 'fine',
     code: 'Bound',

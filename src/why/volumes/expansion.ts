@@ -104,7 +104,7 @@ function onNode({ claim, graph, sizes }: Expansion): Diagnosis {
     return {
       ...base,
       verdict: 'waiting',
-      next: { who: `node/${pod.spec.nodeName ?? ''}`, does: `resizes the file system, which pod/${pod.metadata.name ?? ''} uses` },
+      next: { who: `node/${pod.spec.nodeName ?? ''}`, does: `resizes the file system, which pod/${pod.metadata.name} uses` },
     };
   return {
     ...base,

@@ -1,3 +1,4 @@
+import type { Stored } from '../../api/stored.ts';
 import type { StorageClass } from '../../api/generated/types.ts';
 import { provisioningNeedOf, provisionerOf } from '../../storage/provisioner/provisioning-need.ts';
 import type { Claim } from '../../storage/volumes/claim.ts';
@@ -16,11 +17,11 @@ export function otherClassesFor(claim: Claim, graph: ObjectGraph, failing?: stri
   const rated = others.map((each) => ({ each, prospect: prospectOf(each, claim, graph) }));
   return [...rated.filter(({ prospect }) => prospect === 'good'), ...rated.filter(({ prospect }) => prospect === 'unknown')]
     .toSorted((one, other) => Number(other.each === usual) - Number(one.each === usual))
-    .map(({ each }) => each.metadata.name ?? '');
+    .map(({ each }) => each.metadata.name);
 }
 
 /** The provisioner's decision about the same claim in this StorageClass and, if the class waits for a consumer, with a node. */
-function prospectOf({ metadata: { name = '' }, provisioner }: StorageClass, claim: Claim, graph: ObjectGraph): Prospect {
+function prospectOf({ metadata: { name }, provisioner }: Stored<StorageClass>, claim: Claim, graph: ObjectGraph): Prospect {
   const inClass: Claim = { ...claim, class: { type: 'named', name }, className: name, selectedNode: claim.selectedNode ?? 'anywhere' };
   const need = provisioningNeedOf(inClass, { ...provisionerSnapshot(graph), hasNode: () => true });
   switch (need.type) {

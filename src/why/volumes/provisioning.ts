@@ -214,7 +214,7 @@ function fixOf(cause: Refusal, claim: Claim): Fix {
 }
 
 function missingClass(claim: Claim, graph: ObjectGraph): Diagnosis {
-  const names = graph.classes.map(({ metadata }) => metadata.name ?? '');
+  const names = graph.classes.map(({ metadata }) => metadata.name);
   const near = nearestNames(claim.className, names);
   const offer = near.length > 0 ? near : otherClassesFor(claim, graph);
   const others =

@@ -137,7 +137,7 @@ function recycled(volume: Volume, reason: VolumeReason, graph: ObjectGraph): Dia
   const pod = reclaimerSnapshot(graph).recyclerPod(volume.name);
   // Kubernetes has no VolumeIntent: there, the recycler pod itself tells the state.
   const hasOnlyPod = pod !== undefined && graph.intentFor(volume.name) === undefined;
-  const text = hasOnlyPod ? `pod/${pod.metadata.name ?? ''} in namespace default scrubs it (${pod.status.phase ?? 'Pending'})` : reason.text;
+  const text = hasOnlyPod ? `pod/${pod.metadata.name} in namespace default scrubs it (${pod.status.phase ?? 'Pending'})` : reason.text;
   const isFailed = !hasOnlyPod && reason.next === 'administrator';
   const next: Next = isFailed
     ? { who: 'an administrator', does: 'clears its claimRef or deletes it' }

@@ -1,4 +1,5 @@
 /** Objects with a deletionTimestamp that still exist. */
+import type { Stored } from '../../api/stored.ts';
 import type { PersistentVolumeClaim, Pod } from '../../api/generated/types.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { decideProtection } from '../../storage/protection/decide.ts';
@@ -20,7 +21,7 @@ export function diagnoseTerminatingClaim(claim: Claim, graph: ObjectGraph): Diag
   const { object } = claim;
   if (object.metadata.deletionTimestamp === undefined) return undefined;
   const users = graph.podsUsing(claim.key).filter((pod) => usesClaim(pod, object));
-  const decision = decideProtection({ object, users: users.map(({ metadata }) => `pod ${metadata.name ?? ''}`) }, claimFinalizer);
+  const decision = decideProtection({ object, users: users.map(({ metadata }) => `pod ${metadata.name}`) }, claimFinalizer);
   if (decision.reasons.some(({ code }) => code === 'InUse')) return inUse(object, users, graph);
   if (!graph.wasRead('pods') && object.metadata.finalizers?.includes(claimFinalizer) === true) {
     return {
@@ -33,7 +34,7 @@ export function diagnoseTerminatingClaim(claim: Claim, graph: ObjectGraph): Diag
   return lastFinalizers(object, claimFinalizer, 'no pod uses it any more', 'claim');
 }
 
-function inUse({ metadata }: PersistentVolumeClaim, pods: readonly Pod[], graph: ObjectGraph): Diagnosis {
+function inUse({ metadata }: PersistentVolumeClaim, pods: readonly Stored<Pod>[], graph: ObjectGraph): Diagnosis {
   const ending = pods.filter((pod) => pod.metadata.deletionTimestamp !== undefined);
   const named = someOf(pods.map(describePod));
   return {
@@ -45,15 +46,15 @@ function inUse({ metadata }: PersistentVolumeClaim, pods: readonly Pod[], graph:
   };
 }
 
-const describePod = ({ metadata, status }: Pod): string =>
-  `pod/${metadata.name ?? ''} (${metadata.deletionTimestamp === undefined ? (status.phase ?? 'Pending') : 'Terminating'})`;
+const describePod = ({ metadata, status }: Stored<Pod>): string =>
+  `pod/${metadata.name} (${metadata.deletionTimestamp === undefined ? (status.phase ?? 'Pending') : 'Terminating'})`;
 
 /** How to end pods: their controller would only create new ones. */
-export function endPods(pods: readonly Pod[], namespace: string): readonly Fix[] {
+export function endPods(pods: readonly Stored<Pod>[], namespace: string): readonly Fix[] {
   const lasting = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const fixes = new Map<string, Fix>();
   for (const { metadata } of lasting) {
-    const { name = '' } = metadata;
+    const { name } = metadata;
     const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
     const fix = owner === undefined ? undefined : scaleDown({ name, namespace, owner });
     if (fix !== undefined) fixes.set(`${owner?.kind} ${owner?.name}`, fix);
@@ -91,12 +92,12 @@ function scaleDown({ name, namespace, owner }: OwnedPod): Fix | undefined {
 }
 
 /** When the pods are gone, if they are terminating. */
-export function endOf(pods: readonly Pod[], graph: ObjectGraph): Next {
+export function endOf(pods: readonly Stored<Pod>[], graph: ObjectGraph): Next {
   const times = pods.map(({ metadata }) => timeOf(metadata.deletionTimestamp));
   if (times.includes(undefined))
     return {
       who: 'you',
-      does: `delete ${listed(pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined).map(({ metadata }) => `pod/${metadata.name ?? ''}`))}; the rest follows by itself`,
+      does: `delete ${listed(pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined).map(({ metadata }) => `pod/${metadata.name}`))}; the rest follows by itself`,
     };
   const last = Math.max(...times.map((time) => time ?? 0));
   const nodes = listed([...new Set(pods.map(({ spec }) => spec.nodeName ?? ''))].filter((name) => name !== '').map((name) => `node/${name}`));

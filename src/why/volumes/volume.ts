@@ -92,7 +92,7 @@ function bound({ claim, reclaimPolicy }: Volume, graph: ObjectGraph): Diagnosis 
   const fate = isClaimTerminating
     ? ` That claim is marked for deletion: then the volume ${afterRelease[reclaimPolicy] ?? 'is released'} (reclaim policy ${reclaimPolicy}).`
     : '';
-  const pods = graph.podsUsing(claim?.key ?? '').map(({ metadata }) => `pod/${metadata.name ?? ''}`);
+  const pods = graph.podsUsing(claim?.key ?? '').map(({ metadata }) => `pod/${metadata.name}`);
   return {
     verdict: 'fine',
     code: 'Bound',

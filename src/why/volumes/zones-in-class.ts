@@ -16,7 +16,7 @@ export function zonesInClass({ claim, graph }: Pick<ClaimWithReason, 'claim' | '
   const zones = zonesInParameters(storageClass);
   const candidates = volumesFor(claim, graph);
   if (zones.length === 0 || candidates.some(({ refusals }) => refusals.length === 0)) return undefined;
-  const name = storageClass.metadata.name ?? '';
+  const name = storageClass.metadata.name;
   return {
     verdict: 'stuck',
     code: 'ProvisioningRefused',
