@@ -1,5 +1,5 @@
 import type { CSINode, Node } from '../../api/generated/types.ts';
-import type { Decision } from '../../client/controller/loop.ts';
+import type { Decision } from '../../client/decision.ts';
 
 /** What an agent does about its node. */
 export type NodeAction =

@@ -1,5 +1,5 @@
 import type { PersistentVolumeClaim, Pod } from '../../api/generated/types.ts';
-import type { Decision } from '../../client/controller/loop.ts';
+import type { Decision } from '../../client/decision.ts';
 import type { Stored } from '../../api/stored.ts';
 import type { MountWaitState } from '../volumes/mount-events.ts';
 import type { PublishedRecord, StagedRecord } from './journal.ts';
