@@ -75,6 +75,6 @@ describe('an intent is pursued', () => {
   test('but an asset that the API refused is named at once', () => {
     const asset = { handle, capacity: '1Gi', source: {} };
     const refused: VolumeIntent = { ...newIntent('pvc-1', create), status: { phase: 'Refused', asset, message: 'spec: Forbidden' } };
-    expect(look({ intents: [aged(refused, 0)] })).toEqual([{ type: 'asset nobody takes', intent: 'pvc-1', handle, message: 'spec: Forbidden' }]);
+    expect(look({ intents: [aged(refused, 0)] })).toEqual([{ type: 'asset refused by the API', intent: 'pvc-1', handle, message: 'spec: Forbidden' }]);
   });
 });

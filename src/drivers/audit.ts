@@ -6,7 +6,7 @@ import type { VolumeDriver } from './contract.ts';
 
 export type AuditFinding =
   | { readonly type: 'asset without owner'; readonly driver: string; readonly handle: string }
-  | { readonly type: 'asset nobody takes'; readonly intent: string; readonly handle: string; readonly message: string }
+  | { readonly type: 'asset refused by the API'; readonly intent: string; readonly handle: string; readonly message: string }
   | { readonly type: 'intent without driver'; readonly intent: string; readonly driver: string }
   | {
       readonly type: 'intent unfinished';
@@ -57,7 +57,7 @@ const overdueMs = 5 * 60_000;
 function findingAbout(intent: VolumeIntent, drivers: ReadonlyMap<string, VolumeDriver>, now: number): AuditFinding | undefined {
   const name = volumeNameOf(intent);
   const { phase, asset, message = '' } = intent.status;
-  if (phase === 'Refused' && asset !== undefined) return { type: 'asset nobody takes', intent: name, handle: asset.handle, message };
+  if (phase === 'Refused' && asset !== undefined) return { type: 'asset refused by the API', intent: name, handle: asset.handle, message };
   const driver = intent.spec.operation === 'Scrub' ? undefined : intent.spec.driver;
   if (driver !== undefined && !drivers.has(driver)) return { type: 'intent without driver', intent: name, driver };
   // A scrubber has a deadline of its own.
