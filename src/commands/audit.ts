@@ -99,7 +99,7 @@ function describe(finding: AuditFinding, now: number): string {
   switch (finding.type) {
     case 'asset without owner':
       return `${finding.handle} (${finding.driver}): no PersistentVolume and no intent names it; perhaps its PersistentVolume was retained, and then deleted. No controller will delete it: check its content, and remove it by hand.`;
-    case 'asset refused by the API':
+    case 'asset rejected':
       return `${finding.handle}: created for intent ${finding.intent}, but the API server rejected its PersistentVolume: ${finding.message}`;
     case 'intent without driver':
       return `intent ${finding.intent}: this machine has no driver ${finding.driver} to finish it.`;

@@ -32,9 +32,9 @@ const look = (given: { intents?: VolumeIntent[]; volumes?: PersistentVolume[]; h
   audit({ inventories: [{ driver, handles: given.handles ?? [handle] }], intents: given.intents ?? [], volumes: given.volumes ?? [] }, now);
 
 describe('an asset has an owner', () => {
-  test('if a volume describes it', () => expect(look({ volumes: [volume(handle)] })).toEqual([]));
-  test('if it is being made, and the intent does not know it yet', () => expect(look({ intents: [aged(newIntent('pvc-1', create), 0)] })).toEqual([]));
-  test('if it is being deleted, also after its volume was removed by force', () => {
+  test('if it is in the source of a PV', () => expect(look({ volumes: [volume(handle)] })).toEqual([]));
+  test('if it is being created, and the intent has no asset yet', () => expect(look({ intents: [aged(newIntent('pvc-1', create), 0)] })).toEqual([]));
+  test('if it is being deleted, even after a forced removal of its PV', () => {
     const deletion = newIntent('other-name', {
       operation: 'Delete',
       driver: create.driver,
@@ -43,16 +43,16 @@ describe('an asset has an owner', () => {
     });
     expect(look({ intents: [aged(deletion, 0)] })).toEqual([]);
   });
-  test('and otherwise none', () => {
+  test('otherwise it has none', () => {
     const none = [{ type: 'asset without owner', driver: create.driver, handle }];
     expect(look({})).toEqual(none);
     expect(look({ volumes: [volume('/tmp/hostpath_pv/another')], intents: [aged(newIntent('pvc-2', create), 0)] })).toEqual(none);
   });
 });
 
-describe('an intent is pursued', () => {
+describe('an intent makes progress', () => {
   const handles: string[] = [];
-  test('for five minutes after it was written, or after its next attempt is due', () => {
+  test('for five minutes after its creation, or after its next attempt is due', () => {
     expect(look({ handles, intents: [aged(newIntent('pvc-1', create), 5)] })).toEqual([]);
     expect(look({ handles, intents: [aged(newIntent('pvc-1', create), 6)] })).toMatchObject([
       { type: 'intent unfinished', intent: 'pvc-1', operation: 'Create' },
@@ -62,19 +62,19 @@ describe('an intent is pursued', () => {
     const late = aged(afterFailure(newIntent('pvc-1', create), { message: 'disk full', final: true }, now - 6 * 60_000), 60);
     expect(look({ handles, intents: [late] })).toMatchObject([{ type: 'intent unfinished', message: 'disk full' }]);
   });
-  test('by a pod, if that scrubs', () => {
+  test('while a scrub pod runs', () => {
     const scrub = newIntent('vol', { operation: 'Scrub', volume: { name: 'vol', uid: '3' } });
     expect(look({ handles, intents: [aged({ ...scrub, status: { phase: 'Running', podUID: '4' } }, 60)] })).toEqual([]);
     expect(look({ handles, intents: [aged(scrub, 60)] })).toMatchObject([{ type: 'intent unfinished', operation: 'Scrub' }]);
   });
-  test('by nobody, if nobody knows its driver', () => {
+  test('never, if its driver does not exist', () => {
     expect(look({ handles, intents: [aged(newIntent('pvc-1', { ...create, driver: 'gone.example.com' }), 0)] })).toEqual([
       { type: 'intent without driver', intent: 'pvc-1', driver: 'gone.example.com' },
     ]);
   });
-  test('but an asset that the API refused is named at once', () => {
+  test('but an asset that the API refused is reported at once', () => {
     const asset = { handle, capacity: '1Gi', source: {} };
     const refused: VolumeIntent = { ...newIntent('pvc-1', create), status: { phase: 'Refused', asset, message: 'spec: Forbidden' } };
-    expect(look({ intents: [aged(refused, 0)] })).toEqual([{ type: 'asset refused by the API', intent: 'pvc-1', handle, message: 'spec: Forbidden' }]);
+    expect(look({ intents: [aged(refused, 0)] })).toEqual([{ type: 'asset rejected', intent: 'pvc-1', handle, message: 'spec: Forbidden' }]);
   });
 });

@@ -1,4 +1,4 @@
-/** Whether the backends and the API agree: every asset has an owner, and every intent is pursued by somebody. */
+/** Audits the backends against the API: every asset has an owner, and every intent makes progress. */
 import type { PersistentVolume } from '../api/generated/types.ts';
 import type { IntentSpec } from '../api/kinds/mooring/volume-intent.ts';
 import { isFor, type VolumeIntent, volumeNameOf } from '../api/volumes/intent.ts';
@@ -6,7 +6,7 @@ import type { VolumeDriver } from './contract.ts';
 
 export type AuditFinding =
   | { readonly type: 'asset without owner'; readonly driver: string; readonly handle: string }
-  | { readonly type: 'asset refused by the API'; readonly intent: string; readonly handle: string; readonly message: string }
+  | { readonly type: 'asset rejected'; readonly intent: string; readonly handle: string; readonly message: string }
   | { readonly type: 'intent without driver'; readonly intent: string; readonly driver: string }
   | {
       readonly type: 'intent unfinished';
@@ -16,7 +16,7 @@ export type AuditFinding =
       readonly message: string;
     };
 
-/** What one driver has: it was there when the audit began, and still is at its end. */
+/** The assets of one driver that existed at the start and at the end of the audit. */
 export interface DriverInventory {
   readonly driver: VolumeDriver;
   readonly handles: readonly string[];
@@ -24,7 +24,7 @@ export interface DriverInventory {
 
 export interface AuditSnapshot {
   readonly inventories: readonly DriverInventory[];
-  /** Read after the first look at the assets, and before `volumes`: an asset passes from its intent to its volume. */
+  /** Read after the first listing of assets, and before `volumes`: an asset's owner changes from its intent to its PV. */
   readonly intents: readonly VolumeIntent[];
   readonly volumes: readonly PersistentVolume[];
 }
@@ -51,16 +51,16 @@ function* ownedHandles(driver: VolumeDriver, intents: readonly VolumeIntent[], v
   }
 }
 
-/** Whoever pursues an intent takes its next step within this time of when it is due. */
+/** A controller takes an intent's next step within this time of its due date. */
 const overdueMs = 5 * 60_000;
 
 function findingAbout(intent: VolumeIntent, drivers: ReadonlyMap<string, VolumeDriver>, now: number): AuditFinding | undefined {
   const name = volumeNameOf(intent);
   const { phase, asset, message = '' } = intent.status;
-  if (phase === 'Refused' && asset !== undefined) return { type: 'asset refused by the API', intent: name, handle: asset.handle, message };
+  if (phase === 'Refused' && asset !== undefined) return { type: 'asset rejected', intent: name, handle: asset.handle, message };
   const driver = intent.spec.operation === 'Scrub' ? undefined : intent.spec.driver;
   if (driver !== undefined && !drivers.has(driver)) return { type: 'intent without driver', intent: name, driver };
-  // A scrubber has a deadline of its own.
+  // A scrub pod has a deadline of its own.
   if (phase === 'Running') return undefined;
   const since = Date.parse(intent.status.notBefore ?? intent.metadata.creationTimestamp ?? '');
   if (!(now - since > overdueMs)) return undefined;
