@@ -180,8 +180,8 @@ class RealAheadFile extends RealAppendFile {
 }
 
 /**
- * flock(2): the kernel drops the lock when the last descriptor is closed, however the process dies. Node has no call for
- * it, so libc is asked directly; loaded only here, since a store in memory needs no lock.
+ * flock(2): the kernel drops the lock when the last descriptor is closed, however the process dies. Node.js has no call
+ * for it, so libc is called; koffi is loaded only here, since the memory store needs no lock.
  */
 async function tryLock(fd: number): Promise<boolean> {
   const { default: koffi } = await import('koffi');

@@ -17,7 +17,7 @@ const onAll = (verbs: string): StaticRule => ({ verbs: verbs.split(' '), resourc
 const events = rule('create patch', '', 'events');
 
 /**
- * The rights of each controller, after Kubernetes' policy for the controller of the same name; fewer where ours needs fewer. No controller may
+ * The rights of each controller, after Kubernetes' policy for the controller of the same name; fewer where Mooring's needs fewer. No controller may
  * list or watch: the shared informers do that under their own name. A test runs every controller and finds no rule missing and none unused.
  */
 export const controllerRoles = {

@@ -41,7 +41,7 @@ test.each([1, 2, 3, 4, 5])('the next certificate is asked for between seven and 
     });
     await world.sleep(30 * hour);
     cancel();
-    // 8, 16 and 24 hours are when the certificates begin; each is asked for after 7 to 9 hours of the one before.
+    // The certificates begin at 8, 16 and 24 hours; each is requested 7 to 9 hours after the one before.
     expect(parts).toHaveLength(3);
     for (const part of parts) expect(part).toSatisfy((value: number) => value >= 0.7 && value <= 0.9);
     expect(new Set(parts).size).toBe(3);
