@@ -136,7 +136,7 @@ export class VolumeCluster implements StorageCluster {
   }
 }
 
-/** Writes, except Events. */
+/** Requests that change something, apart from events: those do not matter. */
 export const isWrite = ({ method, path }: TransportRequest): boolean => method !== 'GET' && !path.includes('/events');
 
 /** Runs `before` once, right before the first write to a path that matches. */
