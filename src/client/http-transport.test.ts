@@ -36,10 +36,10 @@ const json = (response: ServerResponse, code: number, body: unknown, headers: Re
   response.writeHead(code, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 
 test('a request carries its path, query, token, body and fence', async () => {
-  let seen: unknown;
+  let received: unknown;
   const transport = await connect((request, response, body) => {
     const { authorization, 'content-type': type, 'mooring-fence': fence, 'user-agent': agent } = request.headers;
-    seen = { method: request.method, url: request.url, authorization, type, fence, agent, body: JSON.parse(body) as unknown };
+    received = { method: request.method, url: request.url, authorization, type, fence, agent, body: JSON.parse(body) as unknown };
     json(response, 201, { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a' } });
   });
   const answer = await transport.send({
@@ -48,7 +48,7 @@ test('a request carries its path, query, token, body and fence', async () => {
     body: { contentType: 'application/json', object: { data: { x: 'ü' } } },
     fence: { lease: 'kube-system/moor', epoch: 17 },
   });
-  expect(seen).toEqual({
+  expect(received).toEqual({
     method: 'PUT',
     url: '/base/api/v1/namespaces/default/configmaps/a%3Fb%23c%20d?fieldManager=a%26b',
     authorization: 'Bearer secret',

@@ -51,14 +51,16 @@ test('a name that is no path segment is not found, and reaches no other path', (
 test('the observer sees each successful write, and a removal as such', () =>
   simulate(1, async (world) => {
     const { transport } = await startTestCluster(world);
-    const seen: string[] = [];
+    const observed: string[] = [];
     const { createClient } = await import('../../src/client/client.ts');
     const client = createClient({
       transport,
       observer: {
         written: (_, o) =>
-          seen.push(`written ${o.metadata.name} ${o.metadata.finalizers?.join() ?? ''} ${o.metadata.deletionTimestamp === undefined ? '' : 'deleting'}`.trim()),
-        removed: (_, gone) => seen.push(`removed ${gone.namespace}/${gone.name} ${gone.uid.length}`),
+          observed.push(
+            `written ${o.metadata.name} ${o.metadata.finalizers?.join() ?? ''} ${o.metadata.deletionTimestamp === undefined ? '' : 'deleting'}`.trim(),
+          ),
+        removed: (_, gone) => observed.push(`removed ${gone.namespace}/${gone.name} ${gone.uid.length}`),
       },
     });
     await client.create(configMaps, configMap('a', '1'), { dryRun: true });
@@ -72,5 +74,11 @@ test('the observer sees each successful write, and a removal as such', () =>
     await client.update(configMaps, { ...pending.value, metadata });
     await client.create(configMaps, configMap('b', '1'));
     expect(await client.delete(configMaps, inDefault('b'))).toMatchObject({ ok: true, value: { type: 'gone' } });
-    expect(seen).toEqual(['written a example.com/hold', 'written a example.com/hold deleting', 'removed default/a 36', 'written b', 'removed default/b 36']);
+    expect(observed).toEqual([
+      'written a example.com/hold',
+      'written a example.com/hold deleting',
+      'removed default/a 36',
+      'written b',
+      'removed default/b 36',
+    ]);
   }));

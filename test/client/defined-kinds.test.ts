@@ -51,7 +51,7 @@ function valueOf<T>(result: Result<T>): T {
 const crds = customResourceDefinitionKind;
 const named = (name: string) => ({ namespace: 'default', name });
 
-class Story {
+class CustomKindsTest {
   readonly #cluster: TestCluster;
   readonly world: SimulatedWorld;
 
@@ -93,130 +93,130 @@ const ownedBy = (owner: KubeObject, more: Partial<OwnerReference> = {}): { owner
   ownerReferences: [{ apiVersion: owner.apiVersion, kind: owner.kind, name: owner.metadata.name ?? '', uid: owner.metadata.uid ?? '', ...more }],
 });
 
-const tell = (story: (story: Story) => Promise<void>) => () =>
+const inCluster = (body: (fixture: CustomKindsTest) => Promise<void>) => () =>
   simulate(1, async (world) => {
     const cluster = await startTestCluster(world);
     startHousekeeping(cluster.transport, world);
     await world.sleep(1);
-    await story(new Story(cluster, world));
+    await body(new CustomKindsTest(cluster, world));
   });
 
 test(
   'who is owned by a custom object goes with it, and custom objects go with their owners',
-  tell(async (story) => {
-    const kind = await story.define();
-    const root = await story.map('root');
-    const widget = await story.widget(kind, 'widget', ownedBy(root));
-    await story.map('leaf', ownedBy(widget));
-    await story.world.sleep(1_000);
-    expect(await story.left(kind)).toEqual(['leaf', 'root', 'widget']);
-    valueOf(await story.client.delete(configMapKind, named('root'), { propagation: 'Background' }));
-    await story.world.sleep(2_000);
-    expect(await story.left(kind)).toEqual([]);
+  inCluster(async (fixture) => {
+    const kind = await fixture.define();
+    const root = await fixture.map('root');
+    const widget = await fixture.widget(kind, 'widget', ownedBy(root));
+    await fixture.map('leaf', ownedBy(widget));
+    await fixture.world.sleep(1_000);
+    expect(await fixture.left(kind)).toEqual(['leaf', 'root', 'widget']);
+    valueOf(await fixture.client.delete(configMapKind, named('root'), { propagation: 'Background' }));
+    await fixture.world.sleep(2_000);
+    expect(await fixture.left(kind)).toEqual([]);
   }),
 );
 
 test(
   'a reference may name any version that is served',
-  tell(async (story) => {
-    const kind = await story.define();
-    const widget = await story.widget(kind, 'widget');
-    await story.map('leaf', ownedBy(widget, { apiVersion: 'example.com/v1beta1' }));
-    await story.world.sleep(2_000);
-    expect(await story.left(kind)).toEqual(['leaf', 'widget']);
-    valueOf(await story.client.delete(kind, named('widget'), { propagation: 'Background' }));
-    await story.world.sleep(70_000);
-    expect(await story.left(kind)).toEqual([]);
+  inCluster(async (fixture) => {
+    const kind = await fixture.define();
+    const widget = await fixture.widget(kind, 'widget');
+    await fixture.map('leaf', ownedBy(widget, { apiVersion: 'example.com/v1beta1' }));
+    await fixture.world.sleep(2_000);
+    expect(await fixture.left(kind)).toEqual(['leaf', 'widget']);
+    valueOf(await fixture.client.delete(kind, named('widget'), { propagation: 'Background' }));
+    await fixture.world.sleep(70_000);
+    expect(await fixture.left(kind)).toEqual([]);
   }),
 );
 
 test(
   'in the foreground it goes after its dependents, as an orphan they stay',
-  tell(async (story) => {
-    const kind = await story.define();
-    const [first, second] = [await story.widget(kind, 'first'), await story.widget(kind, 'second')];
-    await story.map('of-first', { ...ownedBy(first, { blockOwnerDeletion: true }), finalizers: ['example.com/wait'] });
-    await story.map('of-second', ownedBy(second));
-    valueOf(await story.client.delete(kind, named('first'), { propagation: 'Foreground' }));
-    valueOf(await story.client.delete(kind, named('second'), { propagation: 'Orphan' }));
-    await story.world.sleep(2_000);
-    expect(await story.left(kind)).toEqual(['of-first', 'of-second', 'first']);
-    valueOf(await story.client.patch(configMapKind, named('of-first'), { type: 'merge', body: { metadata: { finalizers: null } } }));
-    await story.world.sleep(2_000);
-    expect(await story.left(kind)).toEqual(['of-second']);
-    expect(valueOf(await story.client.get(configMapKind, named('of-second'))).metadata.ownerReferences).toBeUndefined();
+  inCluster(async (fixture) => {
+    const kind = await fixture.define();
+    const [first, second] = [await fixture.widget(kind, 'first'), await fixture.widget(kind, 'second')];
+    await fixture.map('of-first', { ...ownedBy(first, { blockOwnerDeletion: true }), finalizers: ['example.com/wait'] });
+    await fixture.map('of-second', ownedBy(second));
+    valueOf(await fixture.client.delete(kind, named('first'), { propagation: 'Foreground' }));
+    valueOf(await fixture.client.delete(kind, named('second'), { propagation: 'Orphan' }));
+    await fixture.world.sleep(2_000);
+    expect(await fixture.left(kind)).toEqual(['of-first', 'of-second', 'first']);
+    valueOf(await fixture.client.patch(configMapKind, named('of-first'), { type: 'merge', body: { metadata: { finalizers: null } } }));
+    await fixture.world.sleep(2_000);
+    expect(await fixture.left(kind)).toEqual(['of-second']);
+    expect(valueOf(await fixture.client.get(configMapKind, named('of-second'))).metadata.ownerReferences).toBeUndefined();
   }),
 );
 
 test(
   'an owner of an undefined kind is not absent; once the kind is defined and the owner does not exist, it is',
-  tell(async (story) => {
-    await story.map('leaf', { ownerReferences: [{ apiVersion: 'example.com/v1', kind: 'Widget', name: 'absent', uid: 'no-such-uid' }] });
-    await story.world.sleep(60_000);
-    expect((await story.client.get(configMapKind, named('leaf'))).ok).toBe(true);
-    const kind = await story.define();
-    await story.world.sleep(2_000);
-    expect(await story.left(kind)).toEqual([]);
+  inCluster(async (fixture) => {
+    await fixture.map('leaf', { ownerReferences: [{ apiVersion: 'example.com/v1', kind: 'Widget', name: 'absent', uid: 'no-such-uid' }] });
+    await fixture.world.sleep(60_000);
+    expect((await fixture.client.get(configMapKind, named('leaf'))).ok).toBe(true);
+    const kind = await fixture.define();
+    await fixture.world.sleep(2_000);
+    expect(await fixture.left(kind)).toEqual([]);
   }),
 );
 
 test(
   'with a definition go its objects, and with these what they own',
-  tell(async (story) => {
-    const kind = await story.define();
-    const widget = await story.widget(kind, 'widget');
-    await story.map('leaf', ownedBy(widget));
-    await story.world.sleep(1_000);
-    valueOf(await story.client.delete(crds, { namespace: undefined, name: 'widgets.example.com' }));
-    await story.world.sleep(2_000);
-    expect((await story.client.get(crds, { namespace: undefined, name: 'widgets.example.com' })).ok).toBe(false);
-    expect((await story.client.get(configMapKind, named('leaf'))).ok).toBe(false);
+  inCluster(async (fixture) => {
+    const kind = await fixture.define();
+    const widget = await fixture.widget(kind, 'widget');
+    await fixture.map('leaf', ownedBy(widget));
+    await fixture.world.sleep(1_000);
+    valueOf(await fixture.client.delete(crds, { namespace: undefined, name: 'widgets.example.com' }));
+    await fixture.world.sleep(2_000);
+    expect((await fixture.client.get(crds, { namespace: undefined, name: 'widgets.example.com' })).ok).toBe(false);
+    expect((await fixture.client.get(configMapKind, named('leaf'))).ok).toBe(false);
     // And the same again: nothing of the first is left behind.
-    const again = await story.define();
-    await story.widget(again, 'widget');
-    await story.world.sleep(1_000);
-    expect(await story.left(again)).toEqual(['widget']);
+    const again = await fixture.define();
+    await fixture.widget(again, 'widget');
+    await fixture.world.sleep(1_000);
+    expect(await fixture.left(again)).toEqual(['widget']);
   }),
 );
 
 test(
   'a namespace goes when the last custom object in it has gone, without waiting for a next attempt',
-  tell(async (story) => {
-    const kind = await story.define();
-    valueOf(await story.client.create(namespaceKind, { metadata: { name: 'other' } }));
-    await story.widget(kind, 'widget', { namespace: 'other', finalizers: ['example.com/wait'] });
+  inCluster(async (fixture) => {
+    const kind = await fixture.define();
+    valueOf(await fixture.client.create(namespaceKind, { metadata: { name: 'other' } }));
+    await fixture.widget(kind, 'widget', { namespace: 'other', finalizers: ['example.com/wait'] });
     const other = { namespace: undefined, name: 'other' };
-    valueOf(await story.client.delete(namespaceKind, other));
-    await story.world.sleep(1_000);
-    const namespace = valueOf(await story.client.get(namespaceKind, other));
+    valueOf(await fixture.client.delete(namespaceKind, other));
+    await fixture.world.sleep(1_000);
+    const namespace = valueOf(await fixture.client.get(namespaceKind, other));
     const remaining = namespace.status.conditions?.find(({ type }) => type === 'NamespaceContentRemaining');
     expect(remaining?.message).toBe('Some resources are remaining: widgets.example.com has 1 resource instances');
-    valueOf(await story.client.patch(kind, { namespace: 'other', name: 'widget' }, { type: 'merge', body: { metadata: { finalizers: null } } }));
-    await story.world.sleep(200);
-    expect((await story.client.get(namespaceKind, other)).ok).toBe(false);
+    valueOf(await fixture.client.patch(kind, { namespace: 'other', name: 'widget' }, { type: 'merge', body: { metadata: { finalizers: null } } }));
+    await fixture.world.sleep(200);
+    expect((await fixture.client.get(namespaceKind, other)).ok).toBe(false);
   }),
 );
 
 test('a quota counts custom objects, also those that were there before', () =>
   simulate(1, async (world) => {
     const cluster = await startTestCluster(world);
-    const story = new Story(cluster, world);
+    const fixture = new CustomKindsTest(cluster, world);
     const informers: Informers = new Informers({ client: createClient({ transport: cluster.transport }), world });
     const client = createClient({ transport: cluster.transport, observer: informers.observer });
     const definedKinds = new DefinedKinds(informers);
     runController(quotaController({ client, informers, clock: world.clock, kinds: allKinds, definedKinds }), { world, informers });
     informers.start();
     await world.sleep(1);
-    const kind = await story.define();
-    await story.widget(kind, 'before');
+    const kind = await fixture.define();
+    await fixture.widget(kind, 'before');
     const hard = { 'count/widgets.example.com': '2' };
     const quota = { metadata: named('quota'), spec: { hard } } as Partial<ResourceQuota>;
     valueOf(await cluster.client.create(resourceQuotaKind, quota));
     const used = async () => valueOf(await cluster.client.get(resourceQuotaKind, named('quota'))).status.used;
     await world.sleep(1_000);
     expect(await used()).toEqual({ 'count/widgets.example.com': '1' });
-    await story.widget(kind, 'second');
-    await expect(story.widget(kind, 'third')).rejects.toThrow(
+    await fixture.widget(kind, 'second');
+    await expect(fixture.widget(kind, 'third')).rejects.toThrow(
       'exceeded quota: quota, requested: count/widgets.example.com=1, used: count/widgets.example.com=2, limited: count/widgets.example.com=2',
     );
     valueOf(await cluster.client.delete(kind, named('before')));

@@ -30,7 +30,7 @@ async function disturb(client: Client, store: Store, { prng, world, steps }: { p
   }
 }
 
-/** What a subscriber was told, played back: it must be at any time what the cache has. */
+/** A replica from the changes of a subscriber: it must equal the cache at any time. */
 function replica(cache: Cache<ConfigMap>): Map<string, ConfigMap> {
   const copy = new Map<string, ConfigMap>();
   cache.subscribe(({ before, after }: Change<ConfigMap>) => {

@@ -16,7 +16,7 @@ const lease = { namespace: 'default', name: 'controllers' };
 
 /** A candidate, and every change of its fortune. */
 function candidate(name: string, world: World, transport: Transport, more: Partial<LeaderElectionOptions> = {}) {
-  const story: string[] = [];
+  const history: string[] = [];
   let fence: Fence | undefined;
   const election = new LeaderElection({
     world,
@@ -26,16 +26,16 @@ function candidate(name: string, world: World, transport: Transport, more: Parti
     identity: name,
     onLeading: (now) => {
       fence = now;
-      story.push(`leading at ${Math.round(world.clock.monotonic() / 1000)}`);
+      history.push(`leading at ${Math.round(world.clock.monotonic() / 1000)}`);
     },
     onDeposed: () => {
       fence = undefined;
-      story.push(`deposed at ${Math.round(world.clock.monotonic() / 1000)}`);
+      history.push(`deposed at ${Math.round(world.clock.monotonic() / 1000)}`);
     },
     ...more,
   });
   election.start();
-  return { election, story, fence: () => fence };
+  return { election, history, fence: () => fence };
 }
 
 async function read(client: Client): Promise<Lease> {
@@ -60,7 +60,7 @@ test('the first one leads under the revision of its acquisition, renews, and kee
     const renewed = await read(client);
     expect(renewed.spec).toMatchObject({ holderIdentity: acquired.spec.holderIdentity, acquireTime: acquired.spec.acquireTime, leaseTransitions: 0 });
     expect(Date.parse(renewed.spec.renewTime ?? '')).toBeGreaterThan(Date.parse(acquired.spec.renewTime ?? '') + 55_000);
-    expect(a.story).toEqual(['leading at 0']);
+    expect(a.history).toEqual(['leading at 0']);
   }));
 
 test('a leader that dies is followed by another, not before its lease has run out', async () => {
@@ -72,10 +72,10 @@ test('a leader that dies is followed by another, not before its lease has run ou
       await world.sleep(1000);
       const b = candidate('b', world, transport);
       await world.sleep(29_000);
-      expect(b.story).toEqual([]);
+      expect(b.history).toEqual([]);
       process.kill();
       await world.sleep(12_000);
-      expect(b.story).toEqual([]);
+      expect(b.history).toEqual([]);
       // It looks every 2 to 4.4 seconds: once to see the last renewal, once to see that the lease has run out.
       await world.sleep(12_000);
       expect(b.election.leading).toBe(true);
@@ -94,7 +94,7 @@ test('a leader that stops releases the lease: no process has to wait for it to e
     await a.election.stop();
     expect((await read(client)).spec.holderIdentity).toBeUndefined();
     await world.sleep(5_000);
-    expect(a.story).toEqual(['leading at 0', 'deposed at 10']);
+    expect(a.history).toEqual(['leading at 0', 'deposed at 10']);
     expect(b.election.leading).toBe(true);
   }));
 
@@ -113,9 +113,9 @@ test('a process that knows that the holder is gone takes over at once, and the o
     expect(await old.create(configMapKind, { metadata: { namespace: 'default', name: 'x' } })).toMatchObject({ ok: false, reason: 'deposed' });
     const fresh = createClient({ transport, fence: () => fenceOfB });
     expect(await fresh.create(configMapKind, { metadata: { namespace: 'default', name: 'x' } })).toMatchObject({ ok: true });
-    // It finds out with its next renewal, if no write told it before.
+    // It is deposed with its next renewal, if no write was refused before.
     await world.sleep(3_000);
-    expect(a.story).toEqual(['leading at 0', 'deposed at 2']);
+    expect(a.history).toEqual(['leading at 0', 'deposed at 2']);
   }));
 
 test('an annotation of the lease does not depose the leader', () =>
@@ -128,7 +128,7 @@ test('an annotation of the lease does not depose the leader', () =>
       const touched = await client.update(leaseKind, { ...now, metadata: { ...now.metadata, annotations: { touched: String(i) } } });
       expect(touched.ok).toBe(true);
     }
-    expect(a.story).toEqual(['leading at 0']);
+    expect(a.history).toEqual(['leading at 0']);
   }));
 
 test('deleting the lease deposes its holder, which may acquire it again', () =>
@@ -138,7 +138,7 @@ test('deleting the lease deposes its holder, which may acquire it again', () =>
     await world.sleep(1_000);
     await client.delete(leaseKind, lease);
     await world.sleep(10_000);
-    expect(a.story).toEqual(['leading at 0', 'deposed at 2', expect.stringContaining('leading at')]);
+    expect(a.history).toEqual(['leading at 0', 'deposed at 2', expect.stringContaining('leading at')]);
   }));
 
 test('a leader that cannot reach the server stops leading after ten seconds, while others still wait', () =>
@@ -155,8 +155,8 @@ test('a leader that cannot reach the server stops leading after ten seconds, whi
     await world.sleep(20_000);
     away = true;
     await world.sleep(100_000);
-    expect(a.story).toEqual(['leading at 0', 'deposed at 30']);
-    expect(Number(b.story[0]?.replace('leading at ', ''))).toBeGreaterThan(30);
+    expect(a.history).toEqual(['leading at 0', 'deposed at 30']);
+    expect(Number(b.history[0]?.replace('leading at ', ''))).toBeGreaterThan(30);
   }));
 
 /** The same world with a clock that runs at a tenth of the speed: a process in it keeps its lease for far too long. */

@@ -269,7 +269,7 @@ test('a controller that revalidates performs what is decided just before, and en
       name: 'revalidating',
       sources: [],
       snapshot: () => version,
-      decide: (seen) => ({ actions: verbs.map((verb) => ({ do: verb, version: seen })), reasons: [] }),
+      decide: (snapshot) => ({ actions: verbs.map((verb) => ({ do: verb, version: snapshot })), reasons: [] }),
       perform: async (action, _, snapshot) => {
         performed.push(`${action.do} ${action.version} of ${snapshot}`);
         version++;

@@ -32,16 +32,16 @@ export function startLoops(
   informers.start();
 }
 
-type Story = (cluster: TestCluster, world: SimulatedWorld) => Promise<void>;
+type TestBody = (cluster: TestCluster, world: SimulatedWorld) => Promise<void>;
 
-/** A story in simulated time, in a cluster that `start` makes and in which `run` runs controllers. */
+/** A test in simulated time, in a cluster that `start` makes and in which `run` runs controllers. */
 export const inClusterOf =
-  (start: (world: SimulatedWorld) => Promise<TestCluster>, run: (transport: Transport, world: SimulatedWorld) => unknown) => (story: Story) => () =>
+  (start: (world: SimulatedWorld) => Promise<TestCluster>, run: (transport: Transport, world: SimulatedWorld) => unknown) => (body: TestBody) => () =>
     simulate(1, async (world) => {
       const cluster = await start(world);
       run(cluster.transport, world);
       await world.sleep(1);
-      await story(cluster, world);
+      await body(cluster, world);
     });
 
 /** The same with the controllers of one process. */

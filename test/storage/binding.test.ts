@@ -87,7 +87,7 @@ scenario('a volume that names a claim, but is too small for it, stays free', {
   events: ['!pvc/data Warning VolumeMismatch'],
 });
 
-scenario('a claim that names a volume too small for it is told so', {
+scenario('a claim that names a volume too small for it gets an event', {
   given: [storageClass('class'), pv('vol', '1Gi'), pvc('data', '2Gi', { spec: { volumeName: 'vol' } })],
   shows: `
     pv/vol   1Gi Available
@@ -95,7 +95,7 @@ scenario('a claim that names a volume too small for it is told so', {
   events: ['pvc/data Warning VolumeMismatch: Cannot bind to requested volume "vol": requested PV is too small'],
 });
 
-scenario('a claim that names an absent volume waits, is told nothing and gets nothing made', {
+scenario('a claim that names an absent volume waits, without an event and without provisioning', {
   given: [storageClass('class', { provisioner: 'kubernetes.io/host-path' }), pvc('data', '1Gi', { spec: { volumeName: 'vol' } })],
   shows: 'pvc/data Pending vol',
   events: ['!pvc/data'],
@@ -273,7 +273,7 @@ scenario('an invalid claim selector keeps the volume from every claim, with an e
   events: ['pv/vol Warning InvalidClaimSelector: Cannot be bound to any claim: its claim selector cannot be read'],
 });
 
-scenario('a volume of the wrong mode that points at a claim is told so, and so is the claim', {
+scenario('a volume of the wrong mode with a claimRef gets an event, and so does the claim', {
   given: [storageClass('class'), pvc('data', '1Gi'), pv('vol', '1Gi', { spec: { claimRef: uidOfData, volumeMode: 'Block' } })],
   shows: `
     pv/vol   1Gi Pending default/data

@@ -15,7 +15,7 @@ const inDefault = (name: string) => ({ namespace: 'default', name });
 const uses = (claimName: string) => [{ name: 'data', persistentVolumeClaim: { claimName } }];
 
 /** A disk, a claim on it, and two nodes. */
-async function scene(cluster: SimulatedCluster): Promise<void> {
+async function setUp(cluster: SimulatedCluster): Promise<void> {
   const driver = cluster.disks.capabilities.name;
   const annotations = { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' };
   for (const name of ['n1', 'n2']) {
@@ -26,11 +26,11 @@ async function scene(cluster: SimulatedCluster): Promise<void> {
   await cluster.claim('data');
 }
 
-const story = (tell: (cluster: SimulatedCluster) => Promise<void>) => () =>
+const inCluster = (body: (cluster: SimulatedCluster) => Promise<void>) => () =>
   simulate(1, async (world) => {
     const cluster = await SimulatedCluster.start(world, {});
-    await scene(cluster);
-    await tell(cluster);
+    await setUp(cluster);
+    await body(cluster);
   });
 
 const attachments = async ({ client }: SimulatedCluster): Promise<readonly VolumeAttachment[]> => ok(await client.list(volumeAttachmentKind)).items;
@@ -38,7 +38,7 @@ const attachedOn = ({ disks }: SimulatedCluster): readonly string[] => [...disks
 
 test(
   'a pod gets its disk, and gives it back',
-  story(async (cluster) => {
+  inCluster(async (cluster) => {
     await cluster.pod('web', 'n1', uses('data'));
     await cluster.wait();
     expect((await attachments(cluster)).map(({ status }) => status)).toEqual([{ attached: true, attachmentMetadata: { device: '/dev/disk' } }]);
@@ -55,7 +55,7 @@ test(
 
 test(
   'a volume is not gone before it is detached',
-  story(async (cluster) => {
+  inCluster(async (cluster) => {
     await cluster.pod('web', 'n1', uses('data'));
     await cluster.wait();
     await cluster.delete(persistentVolumeKind, { name: 'vol' });
@@ -71,7 +71,7 @@ test(
 
 test(
   'a disk that was detached in the backend is attached again within a minute',
-  story(async (cluster) => {
+  inCluster(async (cluster) => {
     await cluster.pod('web', 'n1', uses('data'));
     await cluster.wait();
     cluster.disks.attached.clear();
@@ -85,7 +85,7 @@ test(
 
 test(
   'a disk whose attachment was taken away by force is detached within a minute, unless the node has it mounted',
-  story(async (cluster) => {
+  inCluster(async (cluster) => {
     const uniqueName = 'kubernetes.io/csi/disks.example.com^disk';
     cluster.disks.attached.add('id-of-n2 disk');
     await cluster.changeStatus(nodeKind, { name: 'n2' }, (node) => ({ ...node, status: { ...node.status, volumesInUse: [uniqueName] } }));
@@ -99,7 +99,7 @@ test(
 
 test(
   'disks and nodes of other clusters are left alone',
-  story(async (cluster) => {
+  inCluster(async (cluster) => {
     cluster.disks.attached.add('id-of-n1 foreign').add('elsewhere disk');
     await cluster.wait(180_000);
     expect(attachedOn(cluster)).toEqual(['elsewhere disk', 'id-of-n1 foreign']);
@@ -108,8 +108,8 @@ test(
 );
 
 test(
-  'a backend that fails is asked again, and the pod is told',
-  story(async (cluster) => {
+  'a backend that fails is asked again, and the pod gets an event',
+  inCluster(async (cluster) => {
     const full = { ok: false, code: 'Internal', message: 'no slots left' } as const;
     cluster.disks.failures.push(full, full, full, { ok: false, code: 'DeadlineExceeded', message: 'slow' });
     await cluster.pod('web', 'n1', uses('data'));

@@ -26,8 +26,8 @@ import { ephemeralVolumeController } from '../../src/storage/ephemeral-volume/co
 function startController(transport: Transport, world: World, onAction?: NonNullable<LoopOptions['onAction']>): void {
   const informers: Informers = new Informers({ client: createClient({ transport }), world });
   const client = createClient({ transport, observer: informers.observer });
-  const tellings = new RecordedEvents(new EventRecorder({ world, client, eventKind, component: ephemeralVolumeEventSource }), world.clock);
-  const controller = ephemeralVolumeController({ client, informers, events: tellings, clock: world.clock });
+  const events = new RecordedEvents(new EventRecorder({ world, client, eventKind, component: ephemeralVolumeEventSource }), world.clock);
+  const controller = ephemeralVolumeController({ client, informers, events, clock: world.clock });
   runController(controller, { world, informers, ...(onAction === undefined ? {} : { onAction }) });
   informers.start();
 }

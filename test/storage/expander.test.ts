@@ -75,18 +75,18 @@ async function events({ client }: TestCluster): Promise<string[]> {
   return items.map(({ source, type, reason, message, count }) => `${source.component} ${type} ${reason} x${count}: ${message}`);
 }
 
-const story = (tell: (cluster: TestCluster, world: SimulatedWorld) => Promise<void>) => () =>
+const inCluster = (body: (cluster: TestCluster, world: SimulatedWorld) => Promise<void>) => () =>
   simulate(1, async (world) => {
     const cluster = await startTestCluster(world);
     runExpander(cluster.transport, world);
-    await tell(cluster, world);
+    await body(cluster, world);
   });
 
 const external = (count: number) => `volume_expand Normal ExternalExpanding x${count}: waiting for an external controller to expand this PVC`;
 
 test(
-  'a claim that grows is told to wait; once for each time that it asks for more',
-  story(async (cluster, world) => {
+  'a claim that requests more gets the event of waiting, once for each larger request',
+  inCluster(async (cluster, world) => {
     await bound(cluster, '1Gi');
     await world.sleep(1000);
     expect(await events(cluster)).toEqual([]);
@@ -109,7 +109,7 @@ test(
 
 test(
   'a volume that is larger than its claim changes nothing',
-  story(async (cluster, world) => {
+  inCluster(async (cluster, world) => {
     await bound(cluster, '5Gi');
     await ask(cluster, '3Gi');
     await world.sleep(1000);
@@ -119,7 +119,7 @@ test(
 
 test(
   'what the resizer reports is left alone',
-  story(async (cluster, world) => {
+  inCluster(async (cluster, world) => {
     await bound(cluster, '1Gi');
     await ask(cluster, '2Gi');
     const claim = await get(cluster);

@@ -1,4 +1,4 @@
-/** A storage backend that only remembers what exists, and fails when it is told to. */
+/** A storage backend that only remembers its assets, and fails on demand. */
 import type { PersistentVolumeSource } from '../../src/api/generated/types.ts';
 import type { CreateIntent } from '../../src/storage/provisioner/actions.ts';
 import type { CreateOutcome, DeleteOutcome, DriverCapabilities } from '../../src/api/volumes/driver-capabilities.ts';

@@ -45,7 +45,7 @@ export class FakeCluster {
   backend = new FakeBackend();
   readonly mode: BindMode;
   readonly nodes: readonly string[];
-  /** Every event that was told, once: 'pvc/data Warning FailedBinding: …'. */
+  /** Every recorded event, once: 'pvc/data Warning FailedBinding: …'. */
   readonly events = new Set<string>();
   #lastEvents = new Map<string, RecordedEvent>();
   /** What was written, and the resourceVersion that it got. */

@@ -46,7 +46,7 @@ test('where the binder neither acts nor calls the provisioner, there is nothing 
       view.changeClaim(undefined, { ...pvc('data', asked.size, { metadata: { annotations: marks } }), spec: named });
       const claim = view.claim('default/data');
       if (claim === undefined) throw new Error('the view lost the claim');
-      const seen = {
+      const snapshot = {
         lastEvent: () => undefined,
         volume: (name: string) => view.volumes.get(name),
         class: (name: string) => classes.find(({ metadata }) => metadata.name === name),
@@ -55,7 +55,7 @@ test('where the binder neither acts nor calls the provisioner, there is nothing 
       const bound = decideClaim(
         claim,
         {
-          ...seen,
+          ...snapshot,
           mode: 'transaction',
           claim: (key) => view.claim(key),
           ownerOf: (name) => view.ownerOf(name),
@@ -67,7 +67,7 @@ test('where the binder neither acts nor calls the provisioner, there is nothing 
       );
       if (bound.actions.length > 0 || bound.reasons.some(({ next }) => next === 'provisioner') || lacksMigratedTo(claim)) return;
       const driver = (name: string) => (name === hostPathDriver.name ? hostPathDriver : undefined);
-      const provisioned = decideProvisioning({ claim, intents: [], snapshot: { ...seen, hasNode: () => true, driver } }, 0);
+      const provisioned = decideProvisioning({ claim, intents: [], snapshot: { ...snapshot, hasNode: () => true, driver } }, 0);
       expect(provisioned.actions).toEqual([]);
       expect(provisioned.again).toBeUndefined();
     }),

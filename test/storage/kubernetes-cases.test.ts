@@ -1,4 +1,4 @@
-/** Cases of Kubernetes' own tests of its volume controller that no other scenario here tells; their numbers are Kubernetes'. */
+/** Cases of Kubernetes' own tests of its volume controller that no other scenario here covers; their numbers are Kubernetes'. */
 import { annotations } from '../../src/api/volumes/annotations.ts';
 import { withAnnotations } from '../../src/storage/volumes/edits.ts';
 import { pod, pv, pvc, reservedFor, storageClass } from './objects.ts';

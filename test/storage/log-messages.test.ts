@@ -42,7 +42,7 @@ const claimIsSeen = [
 ];
 const claimIsBound = ['synchronizing PersistentVolumeClaim default/pvc1 Bound pv1 true true'];
 
-test('in four writes, each of them is told', () =>
+test('with four writes, each of them is logged', () =>
   simulate(1, async (world) => {
     expectInOrder(await follow(world, await startStorageCluster(world, 'plain')), [
       ...volumeComes,
@@ -59,7 +59,7 @@ test('in four writes, each of them is told', () =>
     ]);
   }));
 
-test('in one transaction, both are told at once', () =>
+test('with one transaction, both are logged at once', () =>
   simulate(1, async (world) => {
     expectInOrder(await follow(world, await startStorageCluster(world, 'transaction')), [
       ...volumeComes,

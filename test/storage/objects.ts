@@ -8,7 +8,7 @@ type Spec<T extends { spec: object }> = {
   readonly status?: T extends { status: infer S } ? S : never;
 };
 
-/** A uid that tells whose it is. */
+/** 'uid-of-pvc-data' */
 export const uidOf = (kind: string, name: string): string => `uid-of-${kind}-${name}`;
 
 export function pv(name: string, size: string, more: Spec<PersistentVolume> = {}): PersistentVolume {

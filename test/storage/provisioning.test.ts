@@ -36,7 +36,7 @@ scenario('a free volume is used rather than made', {
     pvc/data Bound spare 5Gi marked done`,
 });
 
-scenario('a claim of a missing class is told so, and gets a volume once the class is there', {
+scenario('a claim of a missing class gets an event, and gets a volume once the class is there', {
   given: [pvc('data', '1Gi'), hostPath()],
   shows: bound,
   events: ['pvc/data Warning ProvisioningFailed: storageclass.storage.k8s.io "class" not found'],

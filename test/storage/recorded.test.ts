@@ -179,10 +179,10 @@ describe.each(files)('as recorded: %s', async (file) => {
         player.play(step);
         const expected = goldens[`${file}: ${name}`]?.[i]?.state;
         if (expected === undefined) continue;
-        const seen = player.observe();
-        expect(seen.objects, `step ${i + 1}`).toEqual(comparable(expected.objects));
+        const observed = player.observe();
+        expect(observed.objects, `step ${i + 1}`).toEqual(comparable(expected.objects));
         const events = expected.events.filter((event) => !event.startsWith('pod/') && !(scenario.optionalEvents ?? []).some((text) => event.includes(text)));
-        expect(seen.events, `step ${i + 1}`).toEqual(expect.arrayContaining(events));
+        expect(observed.events, `step ${i + 1}`).toEqual(expect.arrayContaining(events));
       }
       expect(player.world.pending()).toEqual([]);
     },

@@ -20,7 +20,7 @@ async function offer({ client }: StorageCluster, provisioner: string): Promise<v
 }
 
 /** 'ProvisioningFailed x2' */
-async function told({ client }: StorageCluster): Promise<string[]> {
+async function eventsOf({ client }: StorageCluster): Promise<string[]> {
   const events = await client.list(eventKind);
   if (!events.ok) throw events.error;
   return events.value.items.map(({ reason, count }) => `${reason ?? ''} x${count ?? 0}`).sort();
@@ -39,7 +39,7 @@ test('two attempts fail and the third succeeds: an event for each, one volume, o
       'pv/made Bound data',
       'pvc/data Bound made',
     ]);
-    expect(await told(cluster)).toEqual(['ProvisioningFailed x1', 'ProvisioningFailed x1', 'ProvisioningSucceeded x1']);
+    expect(await eventsOf(cluster)).toEqual(['ProvisioningFailed x1', 'ProvisioningFailed x1', 'ProvisioningSucceeded x1']);
   }));
 
 test('every attempt fails: it is tried for ever, each time with an event, and nothing is made', () =>
@@ -54,7 +54,7 @@ test('every attempt fails: it is tried for ever, each time with an event, and no
     // Half a second, doubled each time up to two minutes: nine attempts in the first two minutes, then one every two.
     expect(after).toBeGreaterThan(25);
     expect((await summarize(cluster)).filter((line) => !line.startsWith('intent/'))).toEqual(['pvc/data Pending']);
-    const [line = ''] = (await told(cluster)).filter((each) => each.startsWith('ProvisioningFailed'));
+    const [line = ''] = (await eventsOf(cluster)).filter((each) => each.startsWith('ProvisioningFailed'));
     expect(Number(line.split(' x')[1])).toBeGreaterThan(20);
     await world.sleep(10 * 60_000);
     expect(1000 - cluster.backend.failures.length).toBeGreaterThan(after);
@@ -68,7 +68,7 @@ test('a class without a driver: an event, Pending, and a volume the moment that 
     await ask(cluster);
     await world.sleep(60_000);
     expect(await summarize(cluster)).toEqual(['pvc/data Pending']);
-    expect(await told(cluster)).toEqual(['ProvisioningFailed x1']);
+    expect(await eventsOf(cluster)).toEqual(['ProvisioningFailed x1']);
     await cluster.client.delete(storageClassKind, { name: 'class' });
     await world.sleep(1000);
     await offer(cluster, 'kubernetes.io/host-path');
@@ -85,7 +85,7 @@ test('a class that is deleted under a claim which waits: the claim says so, othe
     await world.sleep(1000);
     await cluster.client.delete(storageClassKind, { name: 'class' });
     await world.sleep(1000);
-    expect(await told(cluster)).toEqual(['ExternalProvisioning x1', 'ProvisioningFailed x1']);
+    expect(await eventsOf(cluster)).toEqual(['ExternalProvisioning x1', 'ProvisioningFailed x1']);
     await offer(cluster, 'kubernetes.io/host-path');
     await world.sleep(1000);
     expect((await summarize(cluster)).filter((line) => line.includes('Bound'))).toHaveLength(2);

@@ -115,15 +115,15 @@ test('two processes at once, over a bad network, with a driver and scrubbers tha
       // Good, but not without time: while one of the two still waits for old news they undo what the other does, and time must pass meanwhile.
       network.setFaults({ ...perfectNetwork, delayMs: 5 });
       await world.sleep(600_000);
-      const seen = await summarize(cluster);
+      const lines = await summarize(cluster);
       // Three failed scrubs in a row are left to people.
       expect(
-        seen.filter((line) => !line.includes('vol')),
+        lines.filter((line) => !line.includes('vol')),
         `seed ${seed}`,
       ).toEqual([]);
       expect(
-        seen.some((line) => line === 'pv/vol Available' || line.startsWith('pv/vol Failed')),
-        `seed ${seed}: ${seen.join(', ')}`,
+        lines.some((line) => line === 'pv/vol Available' || line.startsWith('pv/vol Failed')),
+        `seed ${seed}: ${lines.join(', ')}`,
       ).toBe(true);
     });
   }

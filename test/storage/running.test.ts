@@ -92,9 +92,9 @@ describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
           if (world.random.float() < 0.3) await world.sleep(10);
         }
         await world.sleep(1000);
-        const seen = await summarize(cluster);
+        const lines = await summarize(cluster);
         expect(
-          seen.filter((line) => line.includes(' Bound ')),
+          lines.filter((line) => line.includes(' Bound ')),
           `seed ${seed}`,
         ).toHaveLength(40);
         const revision = cluster.store.revision();
@@ -138,10 +138,10 @@ describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
         const network = new SimulatedNetwork(world, { ...perfectNetwork, delayMs: 50 });
         runStorage({ ...cluster, transport: network.transport(cluster.transport) }, new SimulatedProcess(world, 'second'));
         await world.sleep(5000);
-        const seen = await summarize(cluster);
+        const lines = await summarize(cluster);
         // Or the other one was faster.
-        if (seen.includes('pvc/easy Bound wanted')) return;
-        expect(seen, `seed ${seed}`).toEqual(['pv/other Bound easy', 'pv/wanted Bound choosy', 'pvc/choosy Bound wanted', 'pvc/easy Bound other']);
+        if (lines.includes('pvc/easy Bound wanted')) return;
+        expect(lines, `seed ${seed}`).toEqual(['pv/other Bound easy', 'pv/wanted Bound choosy', 'pvc/choosy Bound wanted', 'pvc/easy Bound other']);
       });
     }
   });
@@ -158,7 +158,7 @@ describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
         for (const i of pairs(300)) await createVolume(cluster, `v${i}`, '1Gi');
         await world.sleep(10_000);
         expect((await summarize(cluster)).filter((line) => line.includes(' Bound '))).toHaveLength(600);
-        // One telling and one phase for a start; then for each pair one bind, or four writes.
+        // One event and one phase for a start; then for each pair one bind, or four writes.
         expect(actions.count).toBeLessThan(mode === 'plain' ? 2400 : 1500);
       },
       { steps: 10_000_000 },
@@ -179,7 +179,7 @@ describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
       expect(await summarize(cluster)).toEqual(['pv/vol Bound data', 'pvc/data Bound vol']);
     }));
 
-  test('what it waits for is told once, and again before it is forgotten', () =>
+  test('an event about a state is recorded once, and again before it expires', () =>
     simulate(1, async (world) => {
       const cluster = await startStorageCluster(world, mode);
       runStorage(cluster, world);
@@ -196,7 +196,7 @@ describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
     return events.value.items.map(({ reason, count }) => `${reason ?? ''} x${count ?? 0}`);
   }
 
-  async function scene(world: SimulatedWorld, cluster: StorageCluster): Promise<void> {
+  async function setUp(world: SimulatedWorld, cluster: StorageCluster): Promise<void> {
     for (const i of pairs(4)) await createVolume(cluster, `v${i}`, '1Gi');
     for (const i of pairs(5)) {
       await createClaim(cluster, `c${i}`, '1Gi');
@@ -205,23 +205,23 @@ describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
   }
 
   /** Every volume has one claim, each of which has it; the fifth claim waits. */
-  function expectOneEach(seen: readonly string[], message: string): void {
+  function expectOneEach(lines: readonly string[], message: string): void {
     expect(
-      seen.filter((line) => line.startsWith('pv/') && line.includes(' Bound ')),
+      lines.filter((line) => line.startsWith('pv/') && line.includes(' Bound ')),
       message,
     ).toHaveLength(4);
     expect(
-      seen.filter((line) => line.startsWith('pvc/') && line.includes(' Bound ')),
+      lines.filter((line) => line.startsWith('pvc/') && line.includes(' Bound ')),
       message,
     ).toHaveLength(4);
     expect(
-      seen.filter((line) => line.includes('Pending')),
+      lines.filter((line) => line.includes('Pending')),
       message,
     ).toHaveLength(1);
-    for (const line of seen) {
+    for (const line of lines) {
       const [name = '', phase, other] = line.split(' ');
       if (phase === 'Bound')
-        expect(seen, message).toContain(name.startsWith('pv/') ? `pvc/${other} Bound ${name.slice(3)}` : `pv/${other} Bound ${name.slice(4)}`);
+        expect(lines, message).toContain(name.startsWith('pv/') ? `pvc/${other} Bound ${name.slice(3)}` : `pv/${other} Bound ${name.slice(4)}`);
     }
   }
 
@@ -239,7 +239,7 @@ describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
               return 'crash';
             },
           });
-          if (life === 0) await scene(world, cluster);
+          if (life === 0) await setUp(world, cluster);
           await world.sleep(1000);
         }
         runStorage(cluster, world);
@@ -256,7 +256,7 @@ describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
         const network = new SimulatedNetwork(world, badNetwork);
         runStorage({ ...cluster, transport: network.transport(cluster.transport) }, world);
         runStorage({ ...cluster, transport: network.transport(cluster.transport) }, world);
-        await scene(world, cluster);
+        await setUp(world, cluster);
         await world.sleep(30_000);
         network.heal();
         await world.sleep(600_000);

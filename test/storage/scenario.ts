@@ -17,21 +17,21 @@ export interface StorageScenario {
   readonly when?: readonly ((world: FakeCluster) => void)[];
   /** The end, as `show` shows it. */
   readonly shows: string;
-  /** Events that must have been told; '!' in front: must not. Only the beginning and the words count that are given. */
+  /** Events that must have been recorded; '!' in front: must not. Only the beginning and the words count that are given. */
   readonly events?: readonly string[];
 }
 
-export function scenario(title: string, story: StorageScenario): void {
+export function scenario(title: string, given: StorageScenario): void {
   describe.each(['transaction', 'plain'] as const)(`${title} (%s)`, (mode) => {
     const run = (...crashBefore: readonly number[]): FakeCluster => {
-      const world = new FakeCluster({ mode, nodes: story.nodes ?? [] });
+      const world = new FakeCluster({ mode, nodes: given.nodes ?? [] });
       world.crashBefore = new Set(crashBefore);
       world.invariant = () => checkInvariants(world);
-      for (const object of story.given) {
+      for (const object of given.given) {
         expect(world.server.create(object)).toBe('done');
         world.settle();
       }
-      for (const step of story.when ?? []) {
+      for (const step of given.when ?? []) {
         step(world);
         world.settle();
       }
@@ -40,10 +40,10 @@ export function scenario(title: string, story: StorageScenario): void {
 
     it('ends as it should, and is quiet then', () => {
       const world = run();
-      expect(show(world)).toEqual(lines(story.shows));
-      for (const text of story.events ?? []) {
-        const told = [...world.events].some((event) => event.startsWith(text.replace('!', '')));
-        expect(told, `${text}\n${[...world.events].join('\n')}`).toBe(!text.startsWith('!'));
+      expect(show(world)).toEqual(lines(given.shows));
+      for (const text of given.events ?? []) {
+        const recorded = [...world.events].some((event) => event.startsWith(text.replace('!', '')));
+        expect(recorded, `${text}\n${[...world.events].join('\n')}`).toBe(!text.startsWith('!'));
       }
       expect(world.pending()).toEqual([]);
     });

@@ -4,7 +4,7 @@ import { LogSummary } from './log-summary.ts';
 const volume = { apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: 'vol' }, spec: { hostPath: { path: '/tmp' } } };
 const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { namespace: 'default', name: 'data' }, spec: {} };
 
-test('objects are named, however deep they are; everything else is said', () => {
+test('objects are named, however deep they are; everything else stays', () => {
   const actions = [
     { do: 'bind', volume, claim },
     { do: 'recordEvent', event: { about: claim, reason: 'FailedBinding', times: 3, more: null } },
@@ -15,7 +15,7 @@ test('objects are named, however deep they are; everything else is said', () => 
   ]);
 });
 
-test('what only looks like an object is said as it is', () => {
+test('a value that only resembles an object stays as it is', () => {
   expect(JSON.parse(JSON.stringify(new LogSummary([{ kind: 'x', metadata: null }, { kind: 1, metadata: {} }, 'text', undefined])))).toEqual([
     { kind: 'x', metadata: null },
     { kind: 1, metadata: {} },

@@ -18,7 +18,7 @@ const ok = <T>(result: Result<T>): T => {
   return result.value;
 };
 
-interface Scene {
+interface Fixture {
   readonly world: SimulatedWorld;
   readonly client: Client;
   readonly recorder: EventSeriesRecorder;
@@ -28,7 +28,7 @@ interface Scene {
   readonly events: () => Promise<readonly EventsEvent[]>;
 }
 
-const scene = (body: (scene: Scene) => Promise<void>) =>
+const withRecorder = (body: (fixture: Fixture) => Promise<void>) =>
   simulate(1, async (world) => {
     const api = createApi({ store: openMemoryStore(), world, kinds: allKinds });
     const transport = createInProcessTransport(api, { name: 'test', groups: ['system:masters'] }, 'test');
@@ -46,7 +46,7 @@ const scene = (body: (scene: Scene) => Promise<void>) =>
       controller: 'tester',
       instance: 'tester-1',
     });
-    const set: Scene = { world, client, recorder, about, isReachable: true, events: async () => ok(await client.list(eventsEventKind)).items };
+    const set: Fixture = { world, client, recorder, about, isReachable: true, events: async () => ok(await client.list(eventsEventKind)).items };
     await body(set);
   });
 
@@ -54,7 +54,7 @@ const report = { type: 'Normal', reason: 'Tried', action: 'Trying', message: 'on
 
 describe('events in their newer form', () => {
   test('one event says who, what, about what and in which doing', () =>
-    scene(async ({ world, recorder, about, events, client }) => {
+    withRecorder(async ({ world, recorder, about, events, client }) => {
       recorder.record(about, { ...report, related: about });
       await world.sleep(10);
       const [event] = await events();
@@ -74,7 +74,7 @@ describe('events in their newer form', () => {
     }));
 
   test('the same again becomes a series, whatever the message; another version of the object begins anew', () =>
-    scene(async ({ world, recorder, about, events }) => {
+    withRecorder(async ({ world, recorder, about, events }) => {
       recorder.record(about, report);
       recorder.record(about, { ...report, message: 'twice' });
       await world.sleep(10);
@@ -86,7 +86,7 @@ describe('events in their newer form', () => {
     }));
 
   test('what was counted is written when it is over, and then forgotten', () =>
-    scene(async ({ world, recorder, about, events }) => {
+    withRecorder(async ({ world, recorder, about, events }) => {
       for (let i = 0; i < 7; i++) recorder.record(about, report);
       await world.sleep(13 * 60_000);
       expect((await events()).map(({ series }) => series?.count)).toEqual([7]);
@@ -97,7 +97,7 @@ describe('events in their newer form', () => {
     }));
 
   test('an event that has expired meanwhile begins again with its count', () =>
-    scene(async ({ world, recorder, about, events, client }) => {
+    withRecorder(async ({ world, recorder, about, events, client }) => {
       recorder.record(about, report);
       await world.sleep(10);
       for (const { metadata } of await events()) ok(await client.delete(eventsEventKind, { namespace: 'default', name: metadata.name ?? '' }));
@@ -107,7 +107,7 @@ describe('events in their newer form', () => {
     }));
 
   test('what does not get through is tried again; what is refused is not', () =>
-    scene(async (set) => {
+    withRecorder(async (set) => {
       set.isReachable = false;
       set.recorder.record(set.about, report);
       await set.world.sleep(5_000);
@@ -120,7 +120,7 @@ describe('events in their newer form', () => {
     }));
 
   test('stopping waits for what is under way, and takes no more', () =>
-    scene(async ({ recorder, about, events }) => {
+    withRecorder(async ({ recorder, about, events }) => {
       recorder.record(about, report);
       await recorder.stop();
       expect(await events()).toHaveLength(1);

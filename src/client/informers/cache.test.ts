@@ -125,28 +125,28 @@ test('an index follows its objects', () => {
   expect(cache.addIndex(ownerUids), 'shared by all who index by the same function').toBe(byOwner);
 });
 
-test('a subscriber is told of what is there already, then of each change, with what was before', () => {
+test('a subscriber is called for each object that is there already, then for each change, with the object before it', () => {
   const cache = newCache();
   cache.observe(at('a', 1));
-  const told: string[] = [];
-  const cancel = cache.subscribe(({ before, after }) => told.push(`${before?.metadata.resourceVersion ?? '-'} → ${after?.metadata.resourceVersion ?? '-'}`));
+  const changes: string[] = [];
+  const cancel = cache.subscribe(({ before, after }) => changes.push(`${before?.metadata.resourceVersion ?? '-'} → ${after?.metadata.resourceVersion ?? '-'}`));
   cache.observe(at('a', 2));
   cache.observeDeleted(at('a', 3));
   cancel();
   cache.observe(at('b', 4));
-  expect(told).toEqual(['- → 1', '1 → 2', '2 → -']);
+  expect(changes).toEqual(['- → 1', '1 → 2', '2 → -']);
 });
 
 test('a subscriber that fails does not keep the others from being called', () => {
   const world = new SimulatedWorld(0);
   const cache = new Cache<ConfigMap>({ log: world.log });
-  let told = 0;
+  let calls = 0;
   cache.subscribe(() => {
     throw new Error('bug');
   });
-  cache.subscribe(() => told++);
+  cache.subscribe(() => calls++);
   cache.observe(at('a', 1));
-  expect(told).toBe(1);
+  expect(calls).toBe(1);
   expect(world.lines).toMatchObject([{ level: 'error', message: 'a cache listener failed' }]);
 });
 
@@ -208,10 +208,10 @@ function give(cache: Cache<ConfigMap>, { type, object }: Entry, made: readonly E
   const { name, uid, resourceVersion } = object.metadata;
   if (type === 'put') cache.written(object);
   else cache.removed({ namespace: 'default', name, uid });
-  const seen = cache.get({ namespace: 'default', name });
+  const found = cache.get({ namespace: 'default', name });
   const died = made.some((entry) => entry.type === 'delete' && entry.object.metadata.uid === uid);
-  if (type === 'delete') expect(seen?.metadata.uid).not.toBe(uid);
-  else if (seen?.metadata.uid === uid) expect(Number(seen.metadata.resourceVersion)).toBeGreaterThanOrEqual(Number(resourceVersion));
+  if (type === 'delete') expect(found?.metadata.uid).not.toBe(uid);
+  else if (found?.metadata.uid === uid) expect(Number(found.metadata.resourceVersion)).toBeGreaterThanOrEqual(Number(resourceVersion));
   else expect(died).toBe(true);
 }
 

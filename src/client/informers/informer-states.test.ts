@@ -16,19 +16,19 @@ const page = (revision: string, names: readonly string[], token?: string): Infor
 /** The phases it goes through and the effects that reach the outside, in words. */
 function play(...inputs: readonly InformerInput[]): string[] {
   let state: InformerState = { phase: 'idle' };
-  const story: string[] = [];
+  const effectsSoFar: string[] = [];
   for (const input of inputs) {
     const next = transition(state, input);
     state = next.state;
     for (const effect of next.effects) {
-      if (effect.type === 'list') story.push(`list${effect.whole ? ' whole' : ''}${effect.continue === undefined ? '' : ` after ${effect.continue}`}`);
-      else if (effect.type === 'watch') story.push(`watch from ${effect.from}`);
-      else if (effect.type === 'finish-list') story.push(`${[...effect.uids].join(' ')} is all at ${effect.revision}`);
-      else if (effect.type === 'wait') story.push(`wait ${effect.failures}`);
-      else if (effect.type === 'close') story.push('close');
+      if (effect.type === 'list') effectsSoFar.push(`list${effect.whole ? ' whole' : ''}${effect.continue === undefined ? '' : ` after ${effect.continue}`}`);
+      else if (effect.type === 'watch') effectsSoFar.push(`watch from ${effect.from}`);
+      else if (effect.type === 'finish-list') effectsSoFar.push(`${[...effect.uids].join(' ')} is all at ${effect.revision}`);
+      else if (effect.type === 'wait') effectsSoFar.push(`wait ${effect.failures}`);
+      else if (effect.type === 'close') effectsSoFar.push('close');
     }
   }
-  return [...story, state.phase];
+  return [...effectsSoFar, state.phase];
 }
 
 const start: InformerInput = { type: 'start' };

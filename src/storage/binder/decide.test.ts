@@ -8,24 +8,24 @@ import { VolumeIndex } from '../volumes/volume-index.ts';
 import type { BinderAction, BindMode } from './actions.ts';
 import { decideClaim, decideVolume, type BinderSnapshot } from './decide.ts';
 
-interface Scene {
+interface Given {
   readonly mode?: BindMode;
   readonly volumes?: readonly PersistentVolume[];
   readonly claims?: readonly PersistentVolumeClaim[];
-  readonly told?: RecordedEvent;
+  readonly last?: RecordedEvent;
   /** The key of the claim that every volume is offered to. */
   readonly offeredTo?: string;
   readonly delayed?: boolean;
   readonly pods?: ReturnType<BinderSnapshot['podsToSchedule']>;
 }
 
-function seen({ mode = 'plain', volumes = [], claims = [], told, offeredTo, delayed = false, pods = [] }: Scene): BinderSnapshot {
+function snapshotOf({ mode = 'plain', volumes = [], claims = [], last, offeredTo, delayed = false, pods = [] }: Given): BinderSnapshot {
   const index = new VolumeIndex();
   for (const volume of volumes) index.set(readVolume(volume));
   const classes = new Map([['class', storageClass('class', delayed ? { volumeBindingMode: 'WaitForFirstConsumer' } : {})]]);
   return {
     mode,
-    lastEvent: () => told,
+    lastEvent: () => last,
     volume: (name) => index.get(name),
     claim: (key) => claims.map(readClaim).find((claim) => claim.key === key),
     ownerOf: (name) => claims.map(readClaim).find((claim) => claim.everBound && claim.volumeName === name),
@@ -42,7 +42,7 @@ const brief = (actions: readonly BinderAction[]): string[] =>
   actions.map((action) => {
     switch (action.do) {
       case 'recordEvent':
-        return `tell ${action.event.reason}`;
+        return `event ${action.event.reason}`;
       case 'bind':
       case 'confirmClaimGone':
         return action.do;
@@ -56,8 +56,8 @@ const brief = (actions: readonly BinderAction[]): string[] =>
 
 const free = pv('vol', '1Gi', { status: available });
 const claim = pvc('data', '1Gi');
-const decideFor = (object: PersistentVolumeClaim, scene: Scene, now = 0) => decideClaim(readClaim(object), seen(scene), now);
-const decideOn = (object: PersistentVolume, scene: Scene, now = 0) => decideVolume(readVolume(object), seen(scene), now);
+const decideFor = (object: PersistentVolumeClaim, given: Given, now = 0) => decideClaim(readClaim(object), snapshotOf(given), now);
+const decideOn = (object: PersistentVolume, given: Given, now = 0) => decideVolume(readVolume(object), snapshotOf(given), now);
 
 /** Objects as they are once the first `count` steps are done. */
 function after(count: number): { volume: PersistentVolume; claim: PersistentVolumeClaim } {
@@ -115,7 +115,7 @@ describe('binding at once', () => {
 
 describe('a new volume that a claim has waited for', () => {
   const fresh = pv('vol', '1Gi', { status: { phase: 'Pending' } });
-  const waited: Scene = { mode: 'transaction', volumes: [fresh], claims: [claim], offeredTo: 'default/data' };
+  const waited: Given = { mode: 'transaction', volumes: [fresh], claims: [claim], offeredTo: 'default/data' };
 
   it('is bound to it without becoming Available first', () => {
     expect(brief(decideOn(fresh, waited).actions)).toEqual(['bind']);
@@ -181,20 +181,20 @@ describe('a volume whose claim is not in the cache', () => {
   });
 });
 
-describe('what is told', () => {
+describe('an event about a state', () => {
   const asking = pvc('data', '1Gi', { spec: { storageClassName: '' } });
-  const told = { reason: 'FailedBinding', message: 'no persistent volumes available for this claim and no storage class is set', at: 1000 };
+  const last = { reason: 'FailedBinding', message: 'no persistent volumes available for this claim and no storage class is set', at: 1000 };
 
-  it('is told once, and again half an hour later', () => {
-    expect(brief(decideFor(asking, {}).actions)).toEqual(['tell FailedBinding']);
-    const quiet = decideFor(asking, { told }, 2000);
+  it('is recorded once, and again half an hour later', () => {
+    expect(brief(decideFor(asking, {}).actions)).toEqual(['event FailedBinding']);
+    const quiet = decideFor(asking, { last }, 2000);
     expect(quiet.actions).toEqual([]);
     expect(quiet.again).toBe(1000 + 30 * 60_000);
-    expect(brief(decideFor(asking, { told }, 1000 + 30 * 60_000).actions)).toEqual(['tell FailedBinding']);
+    expect(brief(decideFor(asking, { last }, 1000 + 30 * 60_000).actions)).toEqual(['event FailedBinding']);
   });
 
-  it('is told at once when it is something else', () => {
-    expect(brief(decideFor(asking, { told: { ...told, message: 'another' } }, 2000).actions)).toEqual(['tell FailedBinding']);
+  it('is recorded at once when it is another', () => {
+    expect(brief(decideFor(asking, { last: { ...last, message: 'another' } }, 2000).actions)).toEqual(['event FailedBinding']);
   });
 });
 
@@ -202,19 +202,19 @@ describe('a claim that waits for its pod', () => {
   const at = 100_000;
   const pods = [{ name: 'web', created: at }];
   const first: RecordedEvent = { reason: 'WaitForFirstConsumer', message: 'waiting for first consumer to be created before binding', at: 1 };
-  const told = (scene: Scene, now: number) => {
-    const { actions, again } = decideFor(claim, { delayed: true, ...scene }, now);
-    return { said: actions.flatMap((action) => (action.do === 'recordEvent' ? [`${action.event.reason}: ${action.event.message}`] : [])), again };
+  const eventsOf = (given: Given, now: number) => {
+    const { actions, again } = decideFor(claim, { delayed: true, ...given }, now);
+    return { events: actions.flatMap((action) => (action.do === 'recordEvent' ? [`${action.event.reason}: ${action.event.message}`] : [])), again };
   };
 
   it('says so', () => {
-    expect(told({}, at).said).toEqual(['WaitForFirstConsumer: waiting for first consumer to be created before binding']);
-    expect(told({ told: first }, at).said).toEqual([]);
+    expect(eventsOf({}, at).events).toEqual(['WaitForFirstConsumer: waiting for first consumer to be created before binding']);
+    expect(eventsOf({ last: first }, at).events).toEqual([]);
   });
 
   it('says nothing of a pod that may have its node in a moment, and looks again', () => {
-    expect(told({ told: first, pods }, at + 500)).toEqual({ said: [], again: at + 2000 });
-    expect(told({ told: first, pods }, at + 2000).said).toEqual(['WaitForPodScheduled: waiting for pod web to be scheduled']);
+    expect(eventsOf({ last: first, pods }, at + 500)).toEqual({ events: [], again: at + 2000 });
+    expect(eventsOf({ last: first, pods }, at + 2000).events).toEqual(['WaitForPodScheduled: waiting for pod web to be scheduled']);
   });
 
   it('names all of them once the oldest has waited', () => {
@@ -222,15 +222,15 @@ describe('a claim that waits for its pod', () => {
       { name: 'web', created: at + 1900 },
       { name: 'api', created: at },
     ];
-    expect(told({ told: first, pods: both }, at + 2000).said).toEqual(['WaitForPodScheduled: waiting for pods api,web to be scheduled']);
+    expect(eventsOf({ last: first, pods: both }, at + 2000).events).toEqual(['WaitForPodScheduled: waiting for pods api,web to be scheduled']);
   });
 
   it('that finds its pod waiting says that first', () => {
-    expect(told({ pods }, at).said).toEqual(['WaitForPodScheduled: waiting for pod web to be scheduled']);
+    expect(eventsOf({ pods }, at).events).toEqual(['WaitForPodScheduled: waiting for pod web to be scheduled']);
   });
 
   it('does not wait for clocks that are wrong', () => {
-    expect(told({ told: first, pods: [{ name: 'web', created: at + 3_600_000 }] }, at).said).toEqual([
+    expect(eventsOf({ last: first, pods: [{ name: 'web', created: at + 3_600_000 }] }, at).events).toEqual([
       'WaitForPodScheduled: waiting for pod web to be scheduled',
     ]);
   });

@@ -46,7 +46,7 @@ test('nothing is decided about a volume and a claim that are settled', () => {
       );
       if (drawn === usual) expect(areSettled(volume, claim)).toBe(true);
       if (!areSettled(volume, claim)) return;
-      const seen: BinderSnapshot = {
+      const snapshot: BinderSnapshot = {
         mode: drawn.mode,
         lastEvent: () => undefined,
         volume: (name) => (name === 'vol' ? volume : undefined),
@@ -58,7 +58,7 @@ test('nothing is decided about a volume and a claim that are settled', () => {
         offeredTo: () => undefined,
         podsToSchedule: () => [],
       };
-      for (const decision of [decideClaim(claim, seen, 0), decideVolume(volume, seen, 0)]) {
+      for (const decision of [decideClaim(claim, snapshot, 0), decideVolume(volume, snapshot, 0)]) {
         expect(decision.actions).toEqual([]);
         expect(decision.again).toBeUndefined();
       }

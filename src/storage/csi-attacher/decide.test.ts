@@ -256,12 +256,12 @@ describe('whatever happens', () => {
     world.settle(isEarly ? 0 : undefined);
     return goes ? world.delete().settle() : world.settle();
   };
-  const story = fc.record({ isEarly: fc.boolean(), goes: fc.boolean() });
+  const histories = fc.record({ isEarly: fc.boolean(), goes: fc.boolean() });
 
   test('it settles, and what the attachment says is what the backend has', () => {
     fc.assert(
-      fc.property(failures, story, (given, told) => {
-        const world = play(new FakeBackend({ failures: given }), told);
+      fc.property(failures, histories, (given, history) => {
+        const world = play(new FakeBackend({ failures: given }), history);
         const snapshot = world.snapshot();
         if (snapshot !== undefined) expect(decide(snapshot, world.now).actions).toEqual([]);
         expect(world.attached).toBe(world.attachment?.status.attached ?? false);
@@ -271,12 +271,12 @@ describe('whatever happens', () => {
 
   test('a crash before any effect ends as if there had been none', () => {
     fc.assert(
-      fc.property(failures, story, (given, told) => {
-        const calm = play(new FakeBackend({ failures: given }), told);
+      fc.property(failures, histories, (given, history) => {
+        const calm = play(new FakeBackend({ failures: given }), history);
         for (let crash = 1; crash <= calm.effects + 1; crash++) {
           const world = new FakeBackend({ failures: given });
           world.crashBefore = crash;
-          play(world, told);
+          play(world, history);
           expect([world.attached, world.attachment?.status.attached], `crash before effect ${crash}`).toEqual([
             calm.attached,
             calm.attachment?.status.attached,
@@ -288,8 +288,8 @@ describe('whatever happens', () => {
 
   test('the same leads to the same, with a reason', () => {
     fc.assert(
-      fc.property(failures, story, (given, told) => {
-        const world = play(new FakeBackend({ failures: given }), told);
+      fc.property(failures, histories, (given, history) => {
+        const world = play(new FakeBackend({ failures: given }), history);
         const snapshot = world.snapshot();
         if (snapshot === undefined) return;
         expect(decide(snapshot, world.now)).toEqual(decide(structuredClone(snapshot), world.now));

@@ -79,7 +79,7 @@ describe('a pod with generic ephemeral volumes', () => {
     ]);
   });
 
-  test('is told so once, and again before it is forgotten', () => {
+  test('gets the event once, and again before it expires', () => {
     const conflict = (last?: RecordedEvent) => decideClaims(snapshotOf(pod([ephemeral('scratch')]), [claim('web-scratch', 'u0')], last), now);
     const recordedAt = (at: number): RecordedEvent => ({ reason: 'FailedBinding', message: foreign, at });
     expect(conflict().actions).toMatchObject([{ event: { type: 'Warning', reason: 'FailedBinding' }, rememberAs: 'u1' }]);
@@ -95,7 +95,7 @@ describe('a pod with generic ephemeral volumes', () => {
   });
 });
 
-describe('whatever is seen', () => {
+describe('for every snapshot', () => {
   const names = ['a', 'b', 'c', 'd'];
   const worlds = fc
     .record({
@@ -126,8 +126,8 @@ describe('whatever is seen', () => {
         const first = decideClaims(snapshotOf(of, claims), now);
         expect(decideClaims(snapshotOf(of, claims), now)).toEqual(first);
         const last = first.actions.at(-1);
-        const told = last?.do === 'recordEvent' ? { ...last.event, at: now } : undefined;
-        expect(done(snapshotOf(of, after(snapshotOf(of, claims), claims), told))).toEqual([]);
+        const recorded = last?.do === 'recordEvent' ? { ...last.event, at: now } : undefined;
+        expect(done(snapshotOf(of, after(snapshotOf(of, claims), claims), recorded))).toEqual([]);
       }),
     );
   });

@@ -23,12 +23,12 @@ const volume = (spec: Partial<PersistentVolumeSpec> = {}, annotations: Record<st
 const ebs = { csi: undefined, awsElasticBlockStore: { volumeID: 'vol-1' } } as unknown as Partial<PersistentVolumeSpec>;
 
 const shown = (actions: readonly ExpanderAction[]): string[] =>
-  actions.map((action) => (action.do === 'recordEvent' ? `tell: ${action.event.message}` : action.do));
+  actions.map((action) => (action.do === 'recordEvent' ? `event: ${action.event.message}` : action.do));
 const alone = { attempt: undefined, storageClass: undefined, driver: () => undefined };
 const actions = (of: PersistentVolumeClaim, at: PersistentVolume | undefined = volume(), lastRequest?: ExpanderSnapshot['lastRequest']): string[] =>
   shown(decide({ claim: of, volume: at, lastRequest, ...alone }, 0).actions);
 
-const external = ['tell: waiting for an external controller to expand this PVC', 'remember'];
+const external = ['event: waiting for an external controller to expand this PVC', 'remember'];
 
 describe('a claim that requests more than it has', () => {
   test('gets the event of its external resizer once', () => {
@@ -52,7 +52,7 @@ describe('a claim that requests more than it has', () => {
     const { actions: done } = decide({ claim: claim('2Gi', '1Gi'), volume: volume(ebs), lastRequest: undefined, ...alone }, 0);
     expect(shown(done)).toEqual([
       'updateStatus',
-      'tell: CSI migration enabled for kubernetes.io/aws-ebs; waiting for external resizer to expand the pvc',
+      'event: CSI migration enabled for kubernetes.io/aws-ebs; waiting for external resizer to expand the pvc',
       'remember',
     ]);
     expect(done[0]).toMatchObject({ object: { metadata: { annotations: { 'volume.kubernetes.io/storage-resizer': 'ebs.csi.aws.com' } } } });
@@ -91,20 +91,20 @@ describe('for every snapshot', () => {
 
   test('it settles', () => {
     fc.assert(
-      fc.property(snapshots, (seen) => {
-        expect(decide(decide(seen, 0).actions.reduce(apply, seen), 0).actions).toEqual([]);
+      fc.property(snapshots, (snapshot) => {
+        expect(decide(decide(snapshot, 0).actions.reduce(apply, snapshot), 0).actions).toEqual([]);
       }),
     );
   });
 
   test('a crash after any prefix ends in the same state', () => {
     fc.assert(
-      fc.property(snapshots, (seen) => {
-        const { actions: all } = decide(seen, 0);
-        const end = all.reduce(apply, seen);
+      fc.property(snapshots, (snapshot) => {
+        const { actions: all } = decide(snapshot, 0);
+        const end = all.reduce(apply, snapshot);
         for (let length = 0; length < all.length; length++) {
-          // What was told is forgotten with the process.
-          const crashed = { ...all.slice(0, length).reduce(apply, seen), lastRequest: undefined };
+          // The memory of events is lost with the process.
+          const crashed = { ...all.slice(0, length).reduce(apply, snapshot), lastRequest: undefined };
           expect(decide(crashed, 0).actions.reduce(apply, crashed).claim).toEqual(end.claim);
         }
       }),
@@ -113,15 +113,15 @@ describe('for every snapshot', () => {
 
   test('the same leads to the same, with a reason', () => {
     fc.assert(
-      fc.property(snapshots, (seen) => {
-        expect(decide(seen, 0)).toEqual(decide({ ...seen, claim: structuredClone(seen.claim) }, 0));
-        expect(decide(seen, 0).reasons).not.toEqual([]);
+      fc.property(snapshots, (snapshot) => {
+        expect(decide(snapshot, 0)).toEqual(decide({ ...snapshot, claim: structuredClone(snapshot.claim) }, 0));
+        expect(decide(snapshot, 0).reasons).not.toEqual([]);
       }),
     );
   });
 });
 
-function apply(seen: ExpanderSnapshot, action: ExpanderAction): ExpanderSnapshot {
-  if (action.do === 'updateStatus') return { ...seen, claim: action.object as PersistentVolumeClaim };
-  return action.do === 'remember' ? { ...seen, lastRequest: action.asked } : seen;
+function apply(snapshot: ExpanderSnapshot, action: ExpanderAction): ExpanderSnapshot {
+  if (action.do === 'updateStatus') return { ...snapshot, claim: action.object as PersistentVolumeClaim };
+  return action.do === 'remember' ? { ...snapshot, lastRequest: action.asked } : snapshot;
 }

@@ -9,7 +9,7 @@ import { readVolume } from '../volumes/volume.ts';
 import { afterCreated, afterRefused, type CreateIntent, provisionedVolume } from './actions.ts';
 import { decide, type ProvisionerSnapshot } from './decide.ts';
 
-interface Scene {
+interface Given {
   readonly claim?: PersistentVolumeClaim;
   readonly storageClass?: StorageClass;
   readonly volumes?: readonly PersistentVolume[];
@@ -23,8 +23,8 @@ const dynamic = storageClass('class', { provisioner: 'kubernetes.io/host-path' }
 const claim = pvc('data', '1Gi');
 const asset: Asset = { handle: '/tmp/x', capacity: '1Gi', source: { hostPath: { path: '/tmp/x' } } };
 
-function run({ claim: object, storageClass: given = dynamic, volumes = [], intents = [], drivers = [hostPathDriver], nodes = [] }: Scene, now = 0) {
-  const seen: ProvisionerSnapshot = {
+function run({ claim: object, storageClass: given = dynamic, volumes = [], intents = [], drivers = [hostPathDriver], nodes = [] }: Given, now = 0) {
+  const snapshot: ProvisionerSnapshot = {
     lastEvent: () => undefined,
     volume: (name) => volumes.map(readVolume).find((volume) => volume.name === name),
     class: (name) => (given.metadata.name === name ? given : undefined),
@@ -36,15 +36,15 @@ function run({ claim: object, storageClass: given = dynamic, volumes = [], inten
     {
       claim: object === undefined ? undefined : readClaim(object),
       intents: intents.flatMap((intent) => (isFor(intent, 'Create') ? [intent] : [])),
-      snapshot: seen,
+      snapshot,
     },
     now,
   );
 }
 
 /** The intent that is written down for a claim. */
-function begun(scene: Scene = { claim }): CreateIntent {
-  const created = run(scene).actions.find((action) => action.do === 'create');
+function begun(given: Given = { claim }): CreateIntent {
+  const created = run(given).actions.find((action) => action.do === 'create');
   if (created?.do !== 'create' || created.object.kind !== 'VolumeIntent' || !isFor(created.object as VolumeIntent, 'Create'))
     throw new Error('nothing was begun');
   return created.object as CreateIntent;
@@ -155,13 +155,13 @@ describe('a provisioned volume', () => {
   });
 
   it('of a CSI driver looks as its external provisioner would make it', () => {
-    const scene: Scene = {
+    const given: Given = {
       claim: pvc('data', '1Gi', { spec: { volumeMode: 'Block', volumeAttributesClassName: 'gold' } }),
       storageClass: storageClass('class', { provisioner: 'csi.example.com', mountOptions: ['ro'] }),
       drivers: [csiDriver],
     };
-    expect(run(scene).actions).toMatchObject([{ do: 'update' }, { do: 'recordEvent', event: { reason: 'ExternalProvisioning' } }, { do: 'create' }]);
-    const volume = provisionedVolume(begun(scene), { ...asset, source: { csi: { driver: 'csi.example.com', volumeHandle: 'x' } } });
+    expect(run(given).actions).toMatchObject([{ do: 'update' }, { do: 'recordEvent', event: { reason: 'ExternalProvisioning' } }, { do: 'create' }]);
+    const volume = provisionedVolume(begun(given), { ...asset, source: { csi: { driver: 'csi.example.com', volumeHandle: 'x' } } });
     expect(volume.metadata).toEqual({
       name: `pvc-${uidOf('pvc', 'data')}`,
       annotations: { 'pv.kubernetes.io/provisioned-by': 'csi.example.com' },
@@ -198,8 +198,8 @@ describe('a driver that failed', () => {
 
   it('clears the selected node before the intent is deleted', () => {
     const chosen = pvc('data', '1Gi', { metadata: { name: 'data', annotations: { 'volume.kubernetes.io/selected-node': 'n1' } } });
-    const scene: Scene = { claim: chosen, storageClass: { ...dynamic, volumeBindingMode: 'WaitForFirstConsumer' }, nodes: ['n1'] };
-    const { actions } = run({ ...scene, intents: [failed(true, begun(scene))] });
+    const given: Given = { claim: chosen, storageClass: { ...dynamic, volumeBindingMode: 'WaitForFirstConsumer' }, nodes: ['n1'] };
+    const { actions } = run({ ...given, intents: [failed(true, begun(given))] });
     expect(actions.map((action) => action.do)).toEqual(['update', 'delete']);
     expect(actions[0]).toMatchObject({ object: { metadata: { name: 'data' } } });
     expect(actions[0]?.do === 'update' && actions[0].object.metadata.annotations).toBeUndefined();

@@ -11,7 +11,7 @@ import { afterDeleted, afterStarted, type DeleteIntent, type ReclaimerAction, ty
 import { decide, isSettled } from './decide.ts';
 import { recyclableSource, recyclerPod } from './recycler-pod.ts';
 
-interface Scene {
+interface Given {
   readonly volume?: PersistentVolume;
   readonly claim?: PersistentVolumeClaim;
   readonly intent?: VolumeIntent;
@@ -22,9 +22,9 @@ interface Scene {
   readonly attachedTo?: readonly string[];
 }
 
-function snapshotOf({ volume, claim, intent, pod, events = [], lastEvent: told = [], drivers = [hostPathDriver], attachedTo = [] }: Scene) {
-  const seen = {
-    lastEvent: (key: string) => (told.includes(key) ? { reason: '', message: '', at: 0 } : undefined),
+function snapshotOf({ volume, claim, intent, pod, events = [], lastEvent: recorded = [], drivers = [hostPathDriver], attachedTo = [] }: Given) {
+  const snapshot = {
+    lastEvent: (key: string) => (recorded.includes(key) ? { reason: '', message: '', at: 0 } : undefined),
     maxRecycles: 3,
     claim: (key: string) => (claim === undefined || readClaim(claim).key !== key ? undefined : readClaim(claim)),
     intent: () => intent,
@@ -34,16 +34,16 @@ function snapshotOf({ volume, claim, intent, pod, events = [], lastEvent: told =
     recyclerPodEvents: () => events,
     podsUsing: () => [],
   };
-  return { name: 'vol', volume: volume === undefined ? undefined : readVolume(volume), snapshot: seen };
+  return { name: 'vol', volume: volume === undefined ? undefined : readVolume(volume), snapshot };
 }
 
-const run = (scene: Scene, now = 0) => decide(snapshotOf(scene), now);
+const run = (given: Given, now = 0) => decide(snapshotOf(given), now);
 
 const brief = (actions: readonly ReclaimerAction[]): string[] =>
   actions.map((action) => {
     switch (action.do) {
       case 'recordEvent':
-        return `tell ${action.event.reason}`;
+        return `event ${action.event.reason}`;
       case 'confirmClaimGone':
       case 'deleteAsset':
         return action.do;
@@ -113,7 +113,7 @@ describe('Delete', () => {
   it('that failed marks the volume once, and is tried again in time', () => {
     const failing = afterFailure(intent, { message: 'busy', final: true }, 0);
     const first = run({ volume, intent: failing }, 1);
-    expect(brief(first.actions)).toEqual(['updateStatus PersistentVolume', 'tell VolumeFailedDelete']);
+    expect(brief(first.actions)).toEqual(['updateStatus PersistentVolume', 'event VolumeFailedDelete']);
     expect(first.again).toBe(500);
     const failed = { ...volume, status: { phase: 'Failed', message: 'busy' } };
     expect(run({ volume: failed, intent: failing }, 1).actions).toEqual([]);
@@ -122,7 +122,7 @@ describe('Delete', () => {
 
   it('of an asset that is still used is no failure', () => {
     const busy = afterFailure(intent, { message: 'in use', final: true, inUse: true }, 0);
-    expect(brief(run({ volume, intent: busy }, 1).actions)).toEqual(['tell VolumeDelete']);
+    expect(brief(run({ volume, intent: busy }, 1).actions)).toEqual(['event VolumeDelete']);
   });
 
   it('is given up when the claim turns out to be there', () => {
@@ -239,14 +239,14 @@ describe('a recycler pod', () => {
       ),
     ],
   ])('is not a pod %s', (_, pod) => {
-    expect(brief(run({ volume, intent, pod }).actions)).toEqual(['updateStatus PersistentVolume', 'tell VolumeFailedRecycle', 'delete Pod']);
+    expect(brief(run({ volume, intent, pod }).actions)).toEqual(['updateStatus PersistentVolume', 'event VolumeFailedRecycle', 'delete Pod']);
   });
 
   it('that succeeded frees the volume before it is deleted itself', () => {
     const running = afterStarted(intent, 'p1');
     expect(brief(run({ volume, intent: running, pod: started() }).actions)).toEqual([
       'update PersistentVolume',
-      'tell VolumeRecycled',
+      'event VolumeRecycled',
       'updateStatus PersistentVolume',
       'delete Pod',
       'delete VolumeIntent',
@@ -256,7 +256,7 @@ describe('a recycler pod', () => {
   it('counts only under the uid of the intent', () => {
     const running = afterStarted(intent, 'p1');
     const { actions } = run({ volume, intent: running, pod: started({ uid: 'p2' }) });
-    expect(brief(actions)).toEqual(['updateStatus PersistentVolume', 'tell VolumeFailedRecycle', 'update VolumeIntent']);
+    expect(brief(actions)).toEqual(['updateStatus PersistentVolume', 'event VolumeFailedRecycle', 'update VolumeIntent']);
   });
 
   it('has its events copied to the volume, once', () => {
@@ -299,10 +299,10 @@ describe('a volume that is left alone', () => {
           status: { phase },
         });
         const intent = newIntent('vol', { operation: 'Delete', driver: 'd', volume: { name: 'vol', uid: 'u' }, source: {} });
-        const scene: Scene = { ...(there ? { volume } : {}), ...(intended ? { intent } : {}) };
-        if (!isSettled(snapshotOf(scene))) return;
-        expect(run(scene)).toMatchObject({ actions: [] });
-        expect(run(scene).again).toBeUndefined();
+        const given: Given = { ...(there ? { volume } : {}), ...(intended ? { intent } : {}) };
+        if (!isSettled(snapshotOf(given))) return;
+        expect(run(given)).toMatchObject({ actions: [] });
+        expect(run(given).again).toBeUndefined();
       }),
       { numRuns: 300 },
     );

@@ -24,8 +24,8 @@ const isResizeStatus = (text: string): text is ResizeStatus => resizeStatuses.ha
 
 /** An unknown status counts as none. */
 export function resizeStatusOf({ status }: PersistentVolumeClaim): ResizeStatus {
-  const stage = status.allocatedResourceStatuses?.['storage'] ?? '';
-  return isResizeStatus(stage) ? stage : '';
+  const resizeStatus = status.allocatedResourceStatuses?.['storage'] ?? '';
+  return isResizeStatus(resizeStatus) ? resizeStatus : '';
 }
 
 const resizeConditions: ReadonlySet<string> = new Set(['Resizing', 'FileSystemResizePending', 'ControllerResizeError', 'NodeResizeError']);
@@ -37,12 +37,12 @@ export function markControllerResizing(
   { isNew, now }: { readonly isNew: boolean; readonly now: number },
 ): PersistentVolumeClaim {
   const marked = withConditions(claim, [condition('Resizing', now)], { keepOthers: !isNew });
-  const staged = isNew ? withResizeStatus(marked, 'ControllerResizeInProgress') : marked;
-  const { allocatedResources } = staged.status;
+  const resizing = isNew ? withResizeStatus(marked, 'ControllerResizeInProgress') : marked;
+  const { allocatedResources } = resizing.status;
   const sized =
     allocatedResources?.['storage'] === size
-      ? staged
-      : { ...staged, status: { ...staged.status, allocatedResources: { ...allocatedResources, storage: size } } };
+      ? resizing
+      : { ...resizing, status: { ...resizing.status, allocatedResources: { ...allocatedResources, storage: size } } };
   return withAnnotations(sized, { [annotations.nodeExpansionNotRequired]: undefined });
 }
 
@@ -102,10 +102,10 @@ function withConditions(
   return isSame ? claim : { ...claim, status: withField(claim.status, 'conditions', after.length === 0 ? undefined : after) };
 }
 
-function withResizeStatus(claim: PersistentVolumeClaim, stage: ResizeStatus): PersistentVolumeClaim {
+function withResizeStatus(claim: PersistentVolumeClaim, resizeStatus: ResizeStatus): PersistentVolumeClaim {
   const { storage: before, ...others } = claim.status.allocatedResourceStatuses ?? {};
-  if ((before ?? '') === stage) return claim;
-  const statuses = stage === '' ? others : { ...others, storage: stage };
+  if ((before ?? '') === resizeStatus) return claim;
+  const statuses = resizeStatus === '' ? others : { ...others, storage: resizeStatus };
   return { ...claim, status: withField(claim.status, 'allocatedResourceStatuses', Object.keys(statuses).length === 0 ? undefined : statuses) };
 }
 

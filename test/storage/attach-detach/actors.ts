@@ -43,22 +43,22 @@ interface AttacherContext {
 }
 
 /** As the external attacher of CSI works, one attachment after the other. */
-export async function runAttacher(stage: AttacherContext): Promise<void> {
+export async function runAttacher(context: AttacherContext): Promise<void> {
   for (let revision = -1; ; ) {
-    await stage.world.sleep(stage.world.random.float() * 300);
-    if (revision === stage.cluster.revision()) continue;
-    revision = stage.cluster.revision();
-    for (const attachment of await stage.cluster.attachments()) await handle(stage, attachment).catch(() => undefined);
+    await context.world.sleep(context.world.random.float() * 300);
+    if (revision === context.cluster.revision()) continue;
+    revision = context.cluster.revision();
+    for (const attachment of await context.cluster.attachments()) await handle(context, attachment).catch(() => undefined);
   }
 }
 
-async function handle(stage: AttacherContext, attachment: VolumeAttachment): Promise<void> {
-  const { cluster, disks } = stage;
+async function handle(context: AttacherContext, attachment: VolumeAttachment): Promise<void> {
+  const { cluster, disks } = context;
   const { metadata, spec, status } = attachment;
   const volume = spec.source.persistentVolumeName ?? '';
   const ref = { name: metadata.name ?? '' };
   if (metadata.deletionTimestamp !== undefined) {
-    checkDetach(stage, volume, spec.nodeName, (await cluster.client.get(nodeKind, { name: spec.nodeName })) as { value?: Node });
+    checkDetach(context, volume, spec.nodeName, (await cluster.client.get(nodeKind, { name: spec.nodeName })) as { value?: Node });
     disks.detach(volume, spec.nodeName);
     await cluster.change(volumeAttachmentKind, ref, (va) => ({ ...va, metadata: { ...va.metadata, finalizers: [] } }));
   } else if (metadata.finalizers === undefined) {
@@ -73,22 +73,22 @@ async function handle(stage: AttacherContext, attachment: VolumeAttachment): Pro
 function checkDetach({ violations, kubelets }: AttacherContext, volume: string, node: string, found: { value?: Node }): void {
   if (kubelets.get(node)?.mounted.has(volume) === true) violations.push(`${volume} was detached from ${node}, which had it mounted`);
   const listed = found.value?.status.volumesAttached?.some(({ name }) => name === uniqueName(volume));
-  if (listed === true) violations.push(`${volume} was detached from ${node}, which was told that it is attached`);
+  if (listed === true) violations.push(`${volume} was detached from ${node}, whose status lists it as attached`);
 }
 
 /** As a kubelet mounts: it reports a volume in use, then reads the list, then mounts. */
 export class Kubelet {
   readonly mounted = new Set<string>();
-  readonly #stage: Omit<AttacherContext, 'kubelets'>;
+  readonly #context: Omit<AttacherContext, 'kubelets'>;
   readonly #name: string;
 
-  constructor(stage: Omit<AttacherContext, 'kubelets'>, name: string) {
-    this.#stage = stage;
+  constructor(context: Omit<AttacherContext, 'kubelets'>, name: string) {
+    this.#context = context;
     this.#name = name;
   }
 
   async run(): Promise<void> {
-    const { world, cluster } = this.#stage;
+    const { world, cluster } = this.#context;
     for (let revision = -1; ; ) {
       await world.sleep(world.random.float() * 300);
       if (revision === cluster.revision()) continue;
@@ -98,7 +98,7 @@ export class Kubelet {
   }
 
   async #sync(): Promise<void> {
-    const { cluster, world, disks, violations } = this.#stage;
+    const { cluster, world, disks, violations } = this.#context;
     const wanted = await this.#wanted();
     for (const volume of this.mounted) if (!wanted.has(volume)) this.mounted.delete(volume);
     const inUse = [...new Set([...wanted, ...this.mounted])].sort();
@@ -108,13 +108,13 @@ export class Kubelet {
     if (!node.ok) return;
     for (const volume of wanted) {
       if (node.value.status.volumesAttached?.some(({ name }) => name === uniqueName(volume)) !== true) continue;
-      if (!disks.on(volume).has(this.#name)) violations.push(`${this.#name} was told that ${volume} is attached, which it is not`);
+      if (!disks.on(volume).has(this.#name)) violations.push(`${this.#name} lists ${volume} as attached, which it is not`);
       this.mounted.add(volume);
     }
   }
 
   async #wanted(): Promise<Set<string>> {
-    const pods = await this.#stage.cluster.client.list(podKind);
+    const pods = await this.#context.cluster.client.list(podKind);
     if (!pods.ok) throw pods.error;
     const mine = pods.value.items.filter((pod) => pod.spec.nodeName === this.#name && !hasEnded(pod));
     return new Set(mine.flatMap(({ spec }) => spec.volumes?.map(({ name }) => name) ?? []));

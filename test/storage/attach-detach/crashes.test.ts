@@ -18,13 +18,13 @@ async function setUp(world: SimulatedWorld): Promise<Set> {
   const cluster = await Cluster.start(world);
   const disks = new Disks();
   const violations: Violations = [];
-  const stage = { cluster, world, disks, violations };
-  const kubelets = new Map(['n1', 'n2'].map((name) => [name, new Kubelet(stage, name)]));
+  const context = { cluster, world, disks, violations };
+  const kubelets = new Map(['n1', 'n2'].map((name) => [name, new Kubelet(context, name)]));
   for (const [name, kubelet] of kubelets) {
     await cluster.node(name);
     void kubelet.run();
   }
-  void runAttacher({ ...stage, kubelets });
+  void runAttacher({ ...context, kubelets });
   return { cluster, disks, violations };
 }
 
@@ -64,7 +64,7 @@ test('a process that dies before any action, and one after it, attach and detach
       await cluster.deletePod('one');
       await cluster.pod('two', 'n2', 'vol');
       await world.sleep(5_000);
-      if (survives === longest) expect(first.alive, 'the story has more actions than the test tries').toBe(true);
+      if (survives === longest) expect(first.alive, 'the run has more actions than the test tries').toBe(true);
       first.kill();
       runAttachDetach(cluster.transport, world);
       await world.sleep(180_000);

@@ -1,4 +1,4 @@
-/** Short stories in simulated time, with two nodes. */
+/** A cluster with two nodes in simulated time. */
 import { expect } from 'vitest';
 import { type SimulatedWorld, simulate } from '../../../src/sim/world/world.ts';
 import { Cluster, runAttachDetach } from './cluster.ts';
@@ -13,13 +13,13 @@ interface Fixture {
   readonly shows: (...lines: readonly string[]) => Promise<void>;
 }
 
-export const withCluster = (story: (scene: Fixture) => Promise<void>) => () =>
+export const withCluster = (body: (fixture: Fixture) => Promise<void>) => () =>
   simulate(1, async (world) => {
     const cluster = await Cluster.start(world);
     runAttachDetach(cluster.transport, world);
     await cluster.node('n1');
     await cluster.node('n2');
-    await story({
+    await body({
       cluster,
       world,
       async shows(...lines) {

@@ -69,7 +69,7 @@ test(
 );
 
 test(
-  'a volume for one node waits until the other node is done with it, and its pod is told why',
+  'a volume for one node waits until the other node is done with it, and its pod gets an event',
   withCluster(async ({ cluster, shows }) => {
     await cluster.volume('vol');
     await cluster.pod('one', 'n1', 'vol');
@@ -91,7 +91,7 @@ test(
   }),
 );
 
-test('an attachment that the server will not have is told to the pod', () =>
+test('an attachment that the server refuses is an event of the pod', () =>
   simulate(1, async (world) => {
     const cluster = await Cluster.start(world);
     const { transport } = cluster;
