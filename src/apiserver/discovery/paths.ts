@@ -13,7 +13,7 @@ import { type OpenApiDocuments, OpenApiPaths } from './openapi.ts';
 import { type DiscoveredVersion, discover } from './resources.ts';
 import { versionDocument } from './version.ts';
 
-/** A request for something that is no resource. */
+/** A request for a non-resource path. */
 export interface PathRequest {
   /** Percent-encoded as sent. */
   readonly path: string;
@@ -40,7 +40,7 @@ export interface PathOptions {
   /** What /metrics shows, besides what Node knows of its own process. */
   readonly metrics: () => Promise<string>;
   readonly openApi?: OpenApiDocuments;
-  /** Who issues service accounts' tokens, and the keys to check them with. */
+  /** The issuer of service account tokens, and its public keys. */
   readonly tokens?: TokenDocuments;
 }
 
@@ -52,7 +52,7 @@ export interface TokenDocuments {
 
 type Answer = PathAnswer | undefined | Promise<PathAnswer | undefined>;
 
-/** Answers everything that is no resource. undefined: the API has no such path, and says so in its own way. */
+/** Answers non-resource paths. undefined: no such path within the API, answered with a Status. */
 export function createPaths(options: PathOptions): (request: PathRequest) => Answer {
   const openApi = options.openApi === undefined ? undefined : new OpenApiPaths(options.openApi, sha512);
   const custom = options.customKinds ?? (() => noKinds);
@@ -94,7 +94,7 @@ function describedPaths(options: PathOptions, openApi: OpenApiPaths | undefined,
   };
 }
 
-/** Beneath a group that is served: what is missing there is missing from the API. */
+/** Below a served group an unknown path is answered by the API. */
 function isWithinApi(path: string, versions: readonly DiscoveredVersion[]): boolean {
   const [root, group] = path.slice(1).split('/');
   return root === 'api' || (root === 'apis' && versions.some((each) => each.group === group));
@@ -151,7 +151,7 @@ const aggregatedVersions: ReadonlySet<string> = new Set(['v2', 'v2beta1']);
 const aggregatedAllows: Allows = (format, as) =>
   format === 'json' && as?.group === 'apidiscovery.k8s.io' && aggregatedVersions.has(as.version) && as.kind === 'APIGroupDiscoveryList';
 
-/** Everything in one answer, which clients keep by its hash. */
+/** Aggregated discovery: all resources in one response, which clients cache by its ETag. */
 class AggregatedDiscovery {
   readonly #versions: readonly DiscoveredVersion[];
   readonly #negotiate = rememberNegotiation(aggregatedAllows);

@@ -102,7 +102,7 @@ function selectsNode(selector: string | undefined, node: string): boolean {
   }
 }
 
-/** By group and resource; about all else the role `system:node` says what there is to say. */
+/** By group and resource; the role `system:node` decides everything else. */
 const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['/secrets', (asked) => readNamespaced('secrets', asked)],
   ['/configmaps', (asked) => readNamespaced('configmaps', asked)],

@@ -20,7 +20,7 @@ export interface RemoteNodesOptions {
 const days = 24 * 60 * 60_000;
 const validMs = 30 * days;
 
-/** Nodes that are elsewhere: each is asked at the address that it announces. */
+/** Nodes in other processes, reached at the addresses in their status. */
 export class RemoteNodes {
   readonly #options: RemoteNodesOptions;
   readonly #caller: KubeletClient;
@@ -49,7 +49,7 @@ export class RemoteNodes {
     return kubeletAddress(response.stored.object as Node);
   }
 
-  /** Its key is nowhere but in this process. */
+  /** The key exists in this process alone. */
   #own(): Promise<KeyPair> {
     const now = this.#options.world.clock.now();
     if (this.#identity === undefined || now >= this.#identity.renewAt) {

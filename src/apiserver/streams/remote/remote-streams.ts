@@ -1,4 +1,4 @@
-/** What a node elsewhere offers of its pods, asked of its own endpoint by a kubelet's paths and protocols: HTTP for logs, SPDY for the rest. */
+/** The streams of a node's pods over its kubelet's API: HTTP for logs, SPDY for the rest. */
 import type { IncomingMessage } from 'node:http';
 import type { Pod } from '../../../api/generated/types.ts';
 import type {
@@ -19,7 +19,7 @@ import { remotePortForwarder, remoteSession } from '../../../streams/spdy-client
 import type { KubeletAddress } from './node-address.ts';
 import type { KubeletClient, UpgradeResult } from './kubelet-client.ts';
 
-/** So much of a refusal is read, as by API servers of Kubernetes. */
+/** As Kubernetes' API server reads. */
 const maxRefusalBytes = 50_000;
 
 export class RemoteStreams implements PodStreams {
