@@ -23,17 +23,17 @@ const validMs = 30 * days;
 /** Nodes in other processes, reached at the addresses in their status. */
 export class RemoteNodes {
   readonly #options: RemoteNodesOptions;
-  readonly #caller: KubeletClient;
+  readonly #kubelets: KubeletClient;
   #identity: { readonly pair: Promise<KeyPair>; readonly renewAt: number } | undefined;
 
   constructor(options: RemoteNodesOptions) {
     this.#options = options;
     const { authority, world } = options;
-    this.#caller = new KubeletClient({ authority: authority.certificate, identity: () => this.#own(), world });
+    this.#kubelets = new KubeletClient({ authority: authority.certificate, identity: () => this.#own(), world });
   }
 
   streams(node: string): RemoteStreams {
-    return new RemoteStreams(this.#caller, () => this.#address(node));
+    return new RemoteStreams(this.#kubelets, () => this.#address(node));
   }
 
   /** @throws ApiError if there is no such node, or nothing that could be asked */
