@@ -22,11 +22,11 @@ export interface ApiRequest {
   readonly userAgent: string;
   /** The leader under whose epoch this request writes (docs/EXTENSIONS.md): refused once another leader took over. */
   readonly fence?: Fence;
-  /** Says something of the request in the audit log; absent: there is none. */
+  /** Adds an annotation to the audit event; absent: there is no audit log. */
   readonly annotate?: Annotate | undefined;
 }
 
-/** `level`: of which an event must be to show it. What was said first stays. */
+/** `level`: the audit level from which on the annotation is recorded. The first value of a key stays. */
 export type Annotate = (key: string, value: string, level?: 'Metadata' | 'Request') => void;
 
 export type RequestBody =

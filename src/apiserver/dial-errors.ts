@@ -4,7 +4,7 @@ interface DialTarget {
   readonly named: string;
 }
 
-/** Why a server could not be asked, as an API server's log, and its users, would read it. */
+/** Why a connection failed, with the message of Go's net package, as in the logs of an API server. */
 export function goDialError(error: Error & { code?: string; reason?: string }, { address, named }: DialTarget): string {
   const unverified = 'tls: failed to verify certificate: x509:';
   switch (error.code) {

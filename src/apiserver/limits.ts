@@ -61,7 +61,7 @@ export interface Limits {
   readonly probeAnswerMs: number;
   /** Bytes from which on a list is compressed for a client that takes gzip. Kubernetes: 128 KiB. */
   readonly gzipFromBytes: number;
-  /** For requests under way to finish once the server is told to stop; then they are cut off. */
+  /** For requests under way to finish when the server stops; then they are cut off. */
   readonly stopMs: number;
 }
 

@@ -6,7 +6,7 @@ export const unauthenticatedGroup = 'system:unauthenticated';
 /** Members of this group may do everything, whatever the roles say: an administrator cannot be locked out. */
 export const superusers = 'system:masters';
 
-/** Who holds a credential that is good for nothing but to become a node. */
+/** The group of bootstrap credentials, with which a machine becomes a node. */
 export const bootstrappers = 'system:bootstrappers';
 
 export const nodesGroup = 'system:nodes';
@@ -15,7 +15,7 @@ const nodePrefix = 'system:node:';
 /** 'system:node:n1', in the group that nodes have. */
 export const nodeUser = (node: string): User => ({ name: `${nodePrefix}${node}`, groups: [nodesGroup, authenticatedGroup] });
 
-/** Undefined: the user is no node. '': it says that it is one, but not which. */
+/** Undefined: the user is no node. '': it is in the group of nodes, but its name names none. */
 export const nodeOf = ({ name, groups }: User): string | undefined =>
   groups.includes(nodesGroup) && name.startsWith(nodePrefix) ? name.slice(nodePrefix.length) : undefined;
 

@@ -13,7 +13,7 @@ import { Metrics } from '../apiserver/metrics/metrics.ts';
 import type { DriverSet } from '../drivers/driver-set.ts';
 import type { NodeStats } from '../node/kubelet-api/node-stats.ts';
 import { type HttpServer, startHttpServer } from '../apiserver/http/server.ts';
-import type { PodStreams } from '../apiserver/streams/contract.ts';
+import type { PodStreams } from '../streams/contract.ts';
 import { lazyRemoteStreams } from '../apiserver/streams/remote/lazy-remote-streams.ts';
 import type { Store } from '../store/contract.ts';
 import type { World } from '../world/world.ts';

@@ -38,7 +38,7 @@ export interface StreamRefusal {
   readonly message: string;
 }
 
-/** A node that is elsewhere did not answer. The message says why in Go's words: 'dial tcp 10.0.0.7:10250: connect: connection refused'. */
+/** A kubelet did not answer. The message is Go's: 'dial tcp 10.0.0.7:10250: connect: connection refused'. */
 export class NodeUnreachable extends Error {
   readonly url: string;
   constructor(url: string, message: string) {

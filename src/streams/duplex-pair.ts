@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream';
 
-/** For tests: both ends of a connection. What one writes, the other reads; if one is destroyed, so is the other. */
+/** For tests: both ends of a connection. One reads what the other writes; both are destroyed together. */
 export function duplexPair(): readonly [Duplex, Duplex] {
   const make = (other: () => Duplex): Duplex =>
     new Duplex({

@@ -10,7 +10,7 @@ import { negotiateProtocol, type UpgradedConnection, WebSocketConnection } from 
 
 export interface UpgradeRequest {
   header(name: string): string | undefined;
-  /** Every value by itself of the headers whose names, in lower case, begin so. */
+  /** Each value of the headers whose lower-case names have this prefix. */
   headersWithPrefix(prefix: string): readonly (readonly [name: string, value: string])[];
   /** Undefined: it asks for no other protocol. */
   readonly upgrade?: Upgrade | undefined;
@@ -19,7 +19,7 @@ export interface UpgradeRequest {
 /** Takes the connection over. The caller answers with 101. */
 export type Upgrade = () => UpgradedConnection;
 
-/** The node refused before any other protocol was granted: answered in its own words, as text. */
+/** The kubelet refused before the upgrade: its message is the response, as text. */
 export class StreamRefused extends Error {
   readonly code: number;
   constructor({ code, message }: StreamRefusal) {
@@ -76,7 +76,7 @@ function connectSession(connection: WebSocketConnection | undefined, options: At
   return overWebSocket(connection, session);
 }
 
-/** Resolves once ports can be asked for. @throws ApiError, StreamRefused, NodeUnreachable */
+/** Resolves once ports can be forwarded. @throws ApiError, StreamRefused, NodeUnreachable */
 export async function servePortForward(request: UpgradeRequest, pod: Pod, open: () => Promise<StreamResult<PortForwarder>>): Promise<void> {
   const { upgrade } = request;
   if (upgrade === undefined) throw statusErrors.badRequest('Upgrade request required');

@@ -26,7 +26,7 @@ export interface Authenticator {
   authenticate(credentials: Credentials): Promise<User>;
 }
 
-/** Who a bearer token belongs to; undefined: not one of mine, or not valid any more. */
+/** The user of a bearer token; undefined: of another issuer, or not valid any more. */
 export type TokenVerifier = (token: string) => Promise<User | undefined>;
 
 export function createAuthenticator(verifiers: readonly TokenVerifier[]): Authenticator {
@@ -60,7 +60,7 @@ function userOfCertificate(certificate: ValidCertificate): User {
   return user;
 }
 
-/** Anything but a bearer token is no credential of ours, and is ignored as Kubernetes ignores it. */
+/** Other schemes than Bearer are ignored, as in Kubernetes. */
 function bearerToken(header: string | undefined): string | undefined {
   const match = /^bearer +(\S+) *$/i.exec(header ?? '');
   return match?.[1];
@@ -72,5 +72,5 @@ export function staticToken(token: string, user: User): TokenVerifier {
   return (given) => Promise.resolve(timingSafeEqual(digest(given), expected) ? user : undefined);
 }
 
-/** Of equal length whatever the token: how long a comparison takes must not tell how much of it was right. */
+/** Of equal length for all tokens: the time of a comparison must not reveal a matching prefix. */
 const digest = (token: string): Buffer => createHash('sha256').update(token).digest();

@@ -17,7 +17,7 @@ export interface TokenSpec {
   /** Of the service account. */
   readonly name: string;
   readonly uid: string;
-  /** Whom the token may be shown to; none: this server. */
+  /** None: this server. */
   readonly audiences: readonly string[];
   readonly expirationSeconds: number;
   /** The token ends when this object does. */
@@ -43,7 +43,7 @@ export interface TokenIssuer {
   issue(spec: TokenSpec): Promise<IssuedToken>;
   /** undefined: of another issuer, expired, for another audience, or bound to an account or object that is gone. */
   verify(token: string, audiences?: readonly string[]): Promise<User | undefined>;
-  /** Whose token it is, and for which of the audiences it is good; without any, for this server. */
+  /** The user of a token, and the audiences among these that it is valid for. None given: this server. */
   review(token: string, audiences: readonly string[]): Promise<ReviewedToken | undefined>;
   /** The public keys, as a JSON Web Key Set. */
   keys(): Promise<object>;

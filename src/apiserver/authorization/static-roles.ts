@@ -53,7 +53,7 @@ function targetsOf(rule: StaticRule): readonly string[] {
   return rule.names === undefined ? targets : rule.names.flatMap((name) => targets.map((target) => `${target} ${name}`));
 }
 
-/** The role in the words of a ClusterRole. */
+/** The rules of the role as a ClusterRole has them. */
 export const policyRulesOf = (role: StaticRole): readonly PolicyRule[] =>
   role.map((rule) => ({
     verbs: [...rule.verbs],

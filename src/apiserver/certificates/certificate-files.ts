@@ -34,7 +34,7 @@ export interface CertificateOptions {
 const day = 24 * 60 * 60 * 1000;
 const authorityDays = 3650;
 const leafDays = 365;
-/** So long before its end a certificate is made anew. */
+/** A certificate is renewed so many days before it expires. */
 const renewDays = 60;
 
 export const adminName: ClientName = { name: 'kubernetes-admin', groups: ['system:masters'] };

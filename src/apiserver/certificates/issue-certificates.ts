@@ -85,7 +85,7 @@ async function extensionsOf(request: IssueRequest, publicKey: webcrypto.CryptoKe
   ];
 }
 
-/** That the certificate signs no others, and who signed it. */
+/** Basic constraints (no CA) and the key identifier of the issuer. */
 export const issuerExtensions = async (authority: X509Certificate): Promise<Extension[]> => [
   new BasicConstraintsExtension(false, undefined, true),
   await AuthorityKeyIdentifierExtension.create(authority),

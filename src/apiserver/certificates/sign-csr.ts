@@ -46,7 +46,7 @@ const extendedKeyUsages: Readonly<Record<string, string>> = {
 
 const minute = 60_000;
 const hour = 60 * minute;
-/** As kube-controller-manager has it unless told otherwise. */
+/** The defaults of kube-controller-manager. */
 const longest = 365 * 24 * hour;
 const shortest = 10 * minute;
 /** Clocks differ. */

@@ -3,7 +3,7 @@ import { jsonBody, textBody } from '../render/body.ts';
 import { negotiatePlain } from '../render/targets.ts';
 import type { PathAnswer, PathRequest } from './path-request.ts';
 
-/** The OpenAPI documents of the kinds served. Large, and asked for seldom: each is made when it is first wanted. */
+/** The OpenAPI documents of the served kinds. Large and rarely read: each is made with its first request. */
 export interface OpenApiDocuments {
   /** Swagger 2, everything in one document. */
   v2(): Promise<object>;
@@ -59,7 +59,7 @@ export class OpenApiPaths {
     refuseProtobuf(request);
     const etag = `"${written.hash}"`;
     const asked = request.query.get('hash');
-    // Asked for by its hash, a document can never change; with another hash it is a different one now.
+    // A document requested by its hash never changes; another hash is redirected to the current one.
     if (asked !== null && asked !== '' && asked !== written.hash) {
       const location = `/openapi/v3/${name}?hash=${written.hash}`;
       return { code: 301, headers: ['location', location, 'content-type', 'text/plain; charset=utf-8'], body: textBody('') };
@@ -92,7 +92,7 @@ export class OpenApiPaths {
   }
 }
 
-/** Some clients ask for OpenAPI in a protobuf of its own, and would take anything that comes for it. Told no, they do without. */
+/** Some clients ask for OpenAPI in gnostic's protobuf and would parse any response as such. After a 406 they do without. */
 const protobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 
 /** client-go writes the version with an @, which a media type may not contain; both are understood. JSON is preferred where both will do. */

@@ -26,7 +26,7 @@ export interface PathOptions {
   /** What /metrics shows, besides what Node knows of its own process. */
   readonly metrics: () => Promise<string>;
   readonly openApi?: OpenApiDocuments;
-  /** Who issues service accounts' tokens, and the keys to check them with. */
+  /** The issuer of service account tokens, and its public keys. */
   readonly tokens?: TokenDocuments;
 }
 
@@ -38,7 +38,7 @@ export interface TokenDocuments {
 
 type Answer = PathAnswer | undefined | Promise<PathAnswer | undefined>;
 
-/** Answers everything that is no resource. undefined: the API has no such path, and says so in its own way. */
+/** Answers non-resource paths. undefined: no such path within the API, answered with a Status. */
 export function createPaths(options: PathOptions): (request: PathRequest) => Answer {
   const openApi = options.openApi === undefined ? undefined : new OpenApiPaths(options.openApi, sha512);
   const custom = options.customKinds ?? (() => noKinds);
@@ -80,7 +80,7 @@ function describedPaths(options: PathOptions, openApi: OpenApiPaths | undefined,
   };
 }
 
-/** Beneath a group that is served: what is missing there is missing from the API. */
+/** Below a served group an unknown path is answered by the API. */
 function isWithinApi(path: string, versions: readonly DiscoveredVersion[]): boolean {
   const [root, group] = path.slice(1).split('/');
   return root === 'api' || (root === 'apis' && versions.some((each) => each.group === group));
@@ -137,7 +137,7 @@ const aggregatedVersions: ReadonlySet<string> = new Set(['v2', 'v2beta1']);
 const aggregatedAllows: Allows = (format, as) =>
   format === 'json' && as?.group === 'apidiscovery.k8s.io' && aggregatedVersions.has(as.version) && as.kind === 'APIGroupDiscoveryList';
 
-/** Everything in one answer, which clients keep by its hash. */
+/** Aggregated discovery: all resources in one response, which clients cache by its ETag. */
 class AggregatedDiscovery {
   readonly #versions: readonly DiscoveredVersion[];
   readonly #negotiate = rememberNegotiation(aggregatedAllows);

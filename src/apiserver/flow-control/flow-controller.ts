@@ -53,9 +53,9 @@ export class FlowController {
     this.#options = options;
     const { limits, world, metrics } = options;
     this.#defaultDeadlines = new Deadlines(world, limits.requestMs);
-    const queue = (seats: number, pace?: Pacer): FairQueue =>
+    const queue = (seats: number, pacer?: Pacer): FairQueue =>
       new FairQueue({
-        ...(pace === undefined ? {} : { pacer: pace }),
+        ...(pacer === undefined ? {} : { pacer }),
         seats,
         waiting: limits.requestsWaiting,
         perFlow: limits.requestsPerUser,
@@ -67,7 +67,7 @@ export class FlowController {
       long: queue(Math.ceil(limits.seats / 50), createPacer(world, { otherRequests: () => this.#shortRequests, maxPauseRatio })),
     });
     this.#levels = { vital: level(), system: level(), bulk: level() };
-    const waitingIn = ({ short: short, long: long }: PriorityLevel): number => short.waiting + long.waiting;
+    const waitingIn = ({ short, long }: PriorityLevel): number => short.waiting + long.waiting;
     metrics.waiting = () => priorityLevelNames.reduce((sum, priority) => sum + waitingIn(this.#levels[priority]), 0);
   }
 

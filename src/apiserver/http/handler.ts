@@ -19,7 +19,7 @@ import type { WholeResponse } from '../render/whole-response.ts';
 import { includeObjectOf } from '../render/table.ts';
 import { resourceRendition } from '../render/targets.ts';
 import { frameEncoder } from '../render/watch-frames.ts';
-import type { PodStreams } from '../streams/contract.ts';
+import type { PodStreams } from '../../streams/contract.ts';
 import type { StreamingRequest } from '../streams/streaming-requests.ts';
 import { isStreamingRequest } from '../streams/is-streaming-request.ts';
 import { apiRequest, auditIdOf } from './api-request.ts';

@@ -1,6 +1,6 @@
 import { impersonationPrefix } from '../authentication/impersonation.ts';
 
-/** A request as nearly every client of HTTP/1.1 sends it: whole, alone, and with nothing unusual about it. */
+/** A complete request without anything unusual. */
 export interface FastPathRequest {
   readonly method: string;
   readonly target: string;
@@ -10,11 +10,11 @@ export interface FastPathRequest {
 }
 
 const methods: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
-/** With any of these, a request means more than it says, or ends elsewhere. */
+/** Headers that change the framing or the meaning of a request. */
 const unsupportedHeaders: ReadonlySet<string> = new Set(['transfer-encoding', 'expect', 'upgrade', 'te', 'trailer', 'proxy-connection', 'http2-settings']);
 const maxLines = 64;
 
-/** The bytes of one request, if that is all they are and it is simple. Undefined says nothing against them: somebody else has to read them. */
+/** Undefined: not exactly one simple request. Node's parser has to read the bytes. */
 export function parseFastPathRequest(bytes: Buffer, maxHeaderBytes: number): FastPathRequest | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0 || end > maxHeaderBytes) return undefined;
@@ -46,7 +46,7 @@ function readHeaders(head: string, from: number): Map<string, string> | undefine
     if (colon < at || colon >= end) return undefined;
     const name = headerName(head.slice(at, colon));
     const value = head.slice(colon + 1, end);
-    // A header that is given twice means different things to different readers.
+    // Parsers disagree on duplicate headers.
     if (name === undefined || headers.has(name) || headers.size >= maxLines || !/^[\t -~]*$/.test(value)) return undefined;
     headers.set(name, value.trim());
     at = end + 2;
@@ -54,11 +54,11 @@ function readHeaders(head: string, from: number): Map<string, string> | undefine
   return headers;
 }
 
-/** Clients send the same few names again and again. Bounded: they could make up others. */
+/** Clients send the same few names again and again. Bounded: a client could make up others. */
 const knownNames = new Map<string, string>();
 const maxKnownNames = 256;
 
-/** In lower case; undefined: no header of a simple request. */
+/** In lower case; undefined: not supported here. */
 function headerName(text: string): string | undefined {
   const known = knownNames.get(text);
   if (known !== undefined) return known;

@@ -10,17 +10,16 @@ export interface FastPathOptions {
   readonly limits: Limits;
   readonly clock: Clock;
   readonly handle: (exchange: Exchange) => void;
-  /** Takes the connection for good; what was read of it and not answered is in the socket again. */
+  /** Hands the connection to Node for good; unanswered bytes are in the socket again. */
   readonly fallBack: (socket: TLSSocket) => void;
-  /** Whether the server is stopping: then a connection ends with its answer. */
+  /** Whether the server is stopping: then a connection ends with its response. */
   readonly stopping: () => boolean;
 }
 
 /**
- * HTTP/1.1 as nearly every client speaks it: a request arrives in one piece, and the next one after its answer. Read and answered
- * here, such a request costs a fraction of what Node's general machinery takes. The first one that is anything else (chunks, a body
- * that is still under way, requests sent ahead, an upgrade, a header that two readers might understand differently, garbage) goes to Node together
- * with its connection, so that there is one judge of everything doubtful.
+ * HTTP/1.1 as nearly every client sends it: a request arrives in one piece, and the next one after its response. Such a request costs
+ * less here than in Node's parser (docs/decisions/0013-http1-fast-path.md). The first request that is anything else (chunks, an incomplete body,
+ * pipelining, an upgrade, an ambiguous header, garbage) goes to Node together with its connection, so that one parser alone judges doubtful bytes.
  */
 export class Http1FastPath {
   readonly #serving: FastPathOptions;
@@ -45,10 +44,10 @@ class FastPathConnection {
   readonly #serving: FastPathOptions;
   readonly #gone: () => void;
   #exchange: FastPathExchange | undefined;
-  /** What the client sent before it had its answer. */
+  /** Bytes that the client sent before it had its response. */
   #ahead: Buffer | undefined;
   #clientEnded = false;
-  /** From its first request on, a connection may be idle for longer. */
+  /** After its first request, a connection may be idle for longer. */
   #served = false;
 
   constructor(socket: TLSSocket, serving: FastPathOptions, gone: () => void) {
@@ -59,7 +58,7 @@ class FastPathConnection {
     socket.setTimeout(serving.limits.headersMs);
   }
 
-  /** What was answered is still sent: a client must not lose an answer because it was the last one. */
+  /** A response under way is still sent. */
   closeIfIdle(): void {
     const { writableLength, writableEnded, writableFinished } = this.#socket;
     if (this.#exchange === undefined && writableLength === 0 && (!writableEnded || writableFinished)) this.#socket.destroy();
@@ -84,12 +83,12 @@ class FastPathConnection {
     handle(this.#exchange);
   };
 
-  /** Nothing can follow a watch on its connection but its end; and while what followed lies unread, the end would not be noticed. */
+  /** No request can follow a watch on its connection; and while its bytes lie unread, the end of the connection would not be noticed. */
   readonly #endIfFollowed = (): void => {
     if (this.#exchange?.endless === true && (this.#ahead !== undefined || this.#clientEnded)) this.#socket.destroy();
   };
 
-  /** The answer is on its way; a client that does not take it gets no further one. */
+  /** The response was written; a client that does not read it gets no further one. */
   readonly #onAnswered = (ended: boolean): void => {
     if (!ended && this.#socket.writableNeedDrain) {
       this.#socket.once('drain', () => this.#onAnswered(false));
@@ -116,7 +115,7 @@ class FastPathConnection {
     else this.#endIfFollowed();
   };
 
-  /** Between two requests. A request under way has a time limit of its own, and so has an answer that is not taken. */
+  /** Between two requests. A request under way has a timeout of its own, and so has an unread response. */
   readonly #onTimeout = (): void => this.closeIfIdle();
 
   readonly #onError = (): void => void this.#socket.destroy();
@@ -130,13 +129,13 @@ class FastPathConnection {
 interface ExchangeOptions {
   readonly clock: Clock;
   readonly last: () => boolean;
-  /** The answer has begun and will not end by itself. */
+  /** The response has begun and will not end by itself. */
   readonly endless: () => void;
-  /** `ended`: the answer said that it is the last one on this connection. */
+  /** `ended`: the response said `connection: close`. */
   readonly over: (ended: boolean) => void;
 }
 
-/** From this length on a body is not copied behind its head. */
+/** From this length on a body is not copied behind its headers. */
 const copiedBytes = 64 * 1024;
 
 class FastPathExchange implements Exchange {
@@ -148,7 +147,7 @@ class FastPathExchange implements Exchange {
   readonly #options: ExchangeOptions;
   readonly #whenClosed: (() => void)[] = [];
   #state: 'waiting' | 'answering' | 'over' = 'waiting';
-  /** Whether its answer goes on until somebody ends it. */
+  /** Whether the response is a watch. */
   endless = false;
 
   constructor(request: FastPathRequest, socket: TLSSocket, options: ExchangeOptions) {
@@ -163,7 +162,7 @@ class FastPathExchange implements Exchange {
     return this.#request.headers.get(name);
   }
 
-  /** One with headers by which somebody acts as somebody else is no simple request. */
+  /** Requests with impersonation headers do not take the fast path. */
   headersWithPrefix(): readonly [] {
     return [];
   }
@@ -175,7 +174,7 @@ class FastPathExchange implements Exchange {
   }
 
   respond(head: ResponseHead, body: Uint8Array): void {
-    // An answer that failed in the middle cannot become another one: the client must see that it is not whole.
+    // A response that failed midway cannot become another one: the client must see that it is incomplete.
     if (this.#state === 'answering') this.socket.destroy();
     if (this.#state !== 'waiting') return;
     const last = this.#options.last();
@@ -196,7 +195,7 @@ class FastPathExchange implements Exchange {
   }
 
   open(head: ResponseHead): Output {
-    // Once over it stays over: who asks to be told of the end is told at once.
+    // Once over it stays over: `onClose` calls back at once.
     if (this.#state === 'waiting') this.#state = 'answering';
     const last = this.#options.last();
     const chunked = !head.headers.includes('content-length');
@@ -228,7 +227,7 @@ class FastPathExchange implements Exchange {
     let text = `HTTP/1.1 ${code} ${STATUS_CODES[code] ?? ''}\r\n`;
     for (let i = 0; i < headers.length; i += 2) {
       const value = headers[i + 1] ?? '';
-      if (!isHeaderValue(value)) throw new Error(`the answer's header ${headers[i]} has a character that no header may have`);
+      if (!isHeaderValue(value)) throw new Error(`the response header ${headers[i]} has an invalid character`);
       text += `${headers[i]}: ${value}\r\n`;
     }
     text += `date: ${httpDate(this.#options.clock.now())}\r\n`;
@@ -240,7 +239,7 @@ class FastPathExchange implements Exchange {
 
 const isHeaderValue = (value: string): boolean => /^[\t -~\x80-\xff]*$/.test(value);
 
-/** The second that was printed last: of many answers in one second only the first pays for it. */
+/** Formatted once a second. */
 let lastSecond = { second: Number.NaN, text: '' };
 
 function httpDate(ms: number): string {
@@ -261,7 +260,7 @@ class FastPathOutput implements Output {
   }
 
   write(bytes: Uint8Array): void {
-    // A chunk of no length would end the answer.
+    // An empty chunk would end the response.
     if (this.#socket.destroyed || bytes.length === 0) return;
     if (!this.#chunked) {
       this.#socket.write(bytes);

@@ -80,7 +80,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const connections = new Connections(limits, options.world);
   options.metrics.gauge('mooring_connections', 'Connections open', () => connections.size);
   const server = createServer(options.tls, limits);
-  const simple = serve(server, { handler, connections, limits, world: options.world, metrics });
+  const fastPath = serve(server, { handler, connections, limits, world: options.world, metrics });
   const port = await listen(server, options.listen);
   let stopped: Promise<void> | undefined;
   return {
@@ -88,7 +88,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     port,
     replaceCertificate: (tls) => server.setSecureContext(secureContext(tls)),
     stop() {
-      stopped ??= stop(server, { handler, connections, simple, limits, world: options.world });
+      stopped ??= stop(server, { handler, connections, fastPath, limits, world: options.world });
       return stopped;
     },
   };
@@ -135,7 +135,7 @@ function serve(server: Http2SecureServer, { handler, connections, limits, world,
   const portions = new StreamBatches<TLSSocket>(world.timers);
   // Node's own listener: HTTP/2, and HTTP/1 in all its forms.
   const byNode = server.listeners('secureConnection')[0] as (this: Http2SecureServer, socket: TLSSocket) => void;
-  const simple = new Http1FastPath({
+  const fastPath = new Http1FastPath({
     limits,
     clock: world.clock,
     handle: (exchange) => void handler.handle(exchange),
@@ -153,7 +153,7 @@ function serve(server: Http2SecureServer, { handler, connections, limits, world,
   server.on('secureConnection', (socket: TLSSocket) => {
     connections.addSecure(socket);
     if (socket.alpnProtocol === 'h2') byNode.call(server, socket);
-    else simple.accept(socket);
+    else fastPath.accept(socket);
   });
   server.on('session', (session: ServerHttp2Session) => connections.addSession(session));
   const refuseBroken = (error: Error & { code?: string }, socket: Duplex): void => {
@@ -186,7 +186,7 @@ function serve(server: Http2SecureServer, { handler, connections, limits, world,
   server.on('sessionError', () => undefined);
   server.on('drop', () => metrics.refused.add(1, 'connections'));
   server.on('error', (error: Error) => world.log.error('the listening socket failed', { error: error.message }));
-  return simple;
+  return fastPath;
 }
 
 interface Http1Pair {
@@ -205,13 +205,13 @@ function listen(server: Http2SecureServer, { host, port }: HttpServerOptions['li
 }
 
 interface Stopping extends Omit<Serving, 'metrics'> {
-  readonly simple: Http1FastPath;
+  readonly fastPath: Http1FastPath;
 }
 
 /** Between two checks for idle connections while the server stops. */
 const idleCheckMs = 20;
 
-async function stop(server: Http2SecureServer, { handler, connections, simple, limits, world }: Stopping): Promise<void> {
+async function stop(server: Http2SecureServer, { handler, connections, fastPath, limits, world }: Stopping): Promise<void> {
   let cancelCheck: Cancel = () => undefined;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   connections.beginStop();
@@ -219,7 +219,7 @@ async function stop(server: Http2SecureServer, { handler, connections, simple, l
   // An answered connection would be kept open for the next request.
   const closeIdle = (): void => {
     closeIdleConnections(server);
-    simple.closeIdle();
+    fastPath.closeIdle();
     cancelCheck = world.timers.after(idleCheckMs, closeIdle);
   };
   closeIdle();

@@ -32,7 +32,7 @@ export class RequestMetrics {
     metrics.gauge('apiserver_longrunning_requests', 'Watches open', () => this.watches);
   }
 
-  /** `took`: seconds; undefined for a watch, whose length says nothing. */
+  /** `took`: seconds; undefined for a watch. */
   answered(info: RequestInfo | undefined, code: number, took: number | undefined): void {
     this.handled += 1;
     const [verb, group, version, resource, subresource, scope] = this.#labels(info);

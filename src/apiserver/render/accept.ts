@@ -69,7 +69,7 @@ function clauseCovers(clause: Clause, mediaType: string): boolean {
   return clause.type === type && (clause.subtype === subtype || clause.subtype === '*');
 }
 
-/** Parameters that Kubernetes does not know are ignored; those it knows and we cannot honour exclude the clause. */
+/** Parameters that Kubernetes does not know are ignored; known ones that are not supported exclude the clause. */
 function renditionOf(clause: Clause, format: Format): Rendition | undefined {
   const { parameters } = clause;
   const stream = parameters.get('stream') ?? '';

@@ -50,7 +50,7 @@ function assembledBody(kind: Kind, items: readonly ObjectRevision[], metadata: L
   );
   const tail = Buffer.from(']}\n');
   const prefix = Buffer.from(`{"kind":"${kind.kind}","apiVersion":"${apiVersion}",`);
-  // Without a type of its own an item says what it is.
+  // Items of a generic list carry their own kind and apiVersion.
   const members = items.map((item) => (kind.custom === undefined ? memberOf(item, prefix) : item.json()));
   let length = head.length + tail.length + Math.max(0, members.length - 1);
   for (const member of members) length += lengthOf(member);

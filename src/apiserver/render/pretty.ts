@@ -1,4 +1,4 @@
-/** Browsers and command-line tools get JSON for people; `?pretty=` decides for itself. */
+/** Browsers and curl get indented JSON, unless `?pretty=` decides. */
 export function wantsPretty(query: URLSearchParams, userAgent: string): boolean {
   const asked = query.get('pretty') ?? '';
   if (asked !== '') return truths.has(asked);

@@ -6,7 +6,7 @@ import { protobufOf } from './protobuf.ts';
 import type { WholeResponse } from './whole-response.ts';
 import { type IncludeObject, type TableOptions, tableOfList, tableOfObject, tableOfPlain } from './table.ts';
 
-/** An answer in the form that the client asked for. */
+/** Renders a response in the form that the client asked for. */
 export interface Rendered {
   readonly code: number;
   readonly contentType: string;

@@ -1,6 +1,6 @@
 const ofPods: ReadonlySet<string> = new Set(['log', 'exec', 'attach', 'portforward']);
 
-/** Whether a request is about what goes on inside of a pod or on a node, and answered with streams. */
+/** Whether a kubelet answers the request. */
 export const isStreamingRequest = ({
   group,
   resource,

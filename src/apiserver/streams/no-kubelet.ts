@@ -1,4 +1,4 @@
 import { type ApiError, statusErrors } from '../../api/status.ts';
 
-/** Why nothing can be had of a node's pods. */
+/** The node has no kubelet that serves streams. */
 export const noKubelet = (node: string): ApiError => statusErrors.badRequest(`nothing runs on node ${node}: it is hollow, or its agent cannot be reached`);

@@ -126,7 +126,7 @@ export class StreamingRequests {
     return undefined;
   }
 
-  /** Requests may say to which port they are; there is one. @throws ApiError if there is no such node */
+  /** The name may have a scheme and a port, which are ignored. @throws ApiError if there is no such node */
   async #nodeNamed(asked: string): Promise<string> {
     const name = /^(?:https:)?([^:]+)(?::\d*)?$/.exec(asked)?.[1];
     if (name === undefined) throw statusErrors.badRequest(`invalid node request ${JSON.stringify(asked)}`);

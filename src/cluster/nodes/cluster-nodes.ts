@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { NodeStats } from '../../node/kubelet-api/node-stats.ts';
 import type { Host } from '../../node/host.ts';
 import type { HollowSettings } from '../../node/runtimes/hollow/hosts.ts';
-import type { PodStreams } from '../../apiserver/streams/contract.ts';
+import type { PodStreams } from '../../streams/contract.ts';
 import type { RunningApi } from '../../apiserver/create-api.ts';
 import type { Auditor } from '../../apiserver/audit/auditor.ts';
 import type { Authorizer } from '../../apiserver/authorization/authorizer.ts';

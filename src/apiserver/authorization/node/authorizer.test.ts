@@ -22,8 +22,8 @@ const volume = (name: string, spec: Partial<PersistentVolume['spec']>): Persiste
   status: {},
 });
 
-const relations = new NodeGraph();
-relations.putPod(
+const graph = new NodeGraph();
+graph.putPod(
   pod('web', 'n1', {
     serviceAccountName: 'robot',
     imagePullSecrets: [{ name: 'pull' }],
@@ -35,9 +35,9 @@ relations.putPod(
     containers: [{ name: 'c', env: [{ name: 'E', valueFrom: { configMapKeyRef: { name: 'settings', key: 'k' } } }], resources: {} }],
   }),
 );
-relations.putPod(pod('static', 'n1', { volumes: [{ name: 'a', secret: { secretName: 'stolen' } }] }, { 'kubernetes.io/config.mirror': 'x' }));
-relations.putPod(pod('other', 'n2', { volumes: [{ name: 'a', secret: { secretName: 'theirs' } }] }));
-relations.putVolume(
+graph.putPod(pod('static', 'n1', { volumes: [{ name: 'a', secret: { secretName: 'stolen' } }] }, { 'kubernetes.io/config.mirror': 'x' }));
+graph.putPod(pod('other', 'n2', { volumes: [{ name: 'a', secret: { secretName: 'theirs' } }] }));
+graph.putVolume(
   volume('disk', {
     claimRef: { namespace: 'ns', name: 'data' },
     csi: {
@@ -48,8 +48,8 @@ relations.putVolume(
     },
   }),
 );
-relations.putVolume(volume('free', { csi: { driver: 'd', volumeHandle: 'h2' } }));
-relations.putAttachment('att', 'n1');
+graph.putVolume(volume('free', { csi: { driver: 'd', volumeHandle: 'h2' } }));
+graph.putAttachment('att', 'n1');
 
 const asked = (verb: string, what: string, at = '', fieldSelector?: string): RequestInfo => {
   const [group = '', resource = '', subresource = ''] = what.split('/');
@@ -57,7 +57,7 @@ const asked = (verb: string, what: string, at = '', fieldSelector?: string): Req
   return { type: 'resource', verb, group, version: 'v1', resource, subresource, namespace, name, ...(fieldSelector === undefined ? {} : { fieldSelector }) };
 };
 const denyAll: Authorizer = { authorize: () => ({ allowed: false, reason: '' }) };
-const nodes = nodeAuthorizer({ current: async () => relations }, denyAll);
+const nodes = nodeAuthorizer({ current: async () => graph }, denyAll);
 const may = (info: RequestInfo, node = 'n1') => nodes.authorize(nodeUser(node), info);
 
 test.each<[string, RequestInfo]>([
@@ -136,9 +136,9 @@ describe('others', () => {
   const all: Authorizer = { authorize: () => ({ allowed: true, reason: 'RBAC' }) };
 
   test('decide what a node may beyond that', async () => {
-    const both = nodeAuthorizer({ current: () => relations }, all);
+    const both = nodeAuthorizer({ current: () => graph }, all);
     expect(await both.authorize(nodeUser('n1'), asked('list', '/secrets'))).toEqual({ allowed: true, reason: 'RBAC' });
-    const why = nodeAuthorizer({ current: () => relations }, { authorize: () => ({ allowed: false, reason: 'RBAC: no' }) });
+    const why = nodeAuthorizer({ current: () => graph }, { authorize: () => ({ allowed: false, reason: 'RBAC: no' }) });
     expect(await why.authorize(nodeUser('n1'), asked('get', '/secrets', 'ns/theirs'))).toEqual({ allowed: false, reason: `${unrelated}\nRBAC: no` });
   });
 

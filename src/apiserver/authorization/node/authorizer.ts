@@ -102,7 +102,7 @@ function selectsNode(selector: string | undefined, node: string): boolean {
   }
 }
 
-/** By group and resource; about all else the role `system:node` says what there is to say. */
+/** By group and resource; the role `system:node` decides everything else. */
 const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['/secrets', (asked) => readNamespaced('secrets', asked)],
   ['/configmaps', (asked) => readNamespaced('configmaps', asked)],
@@ -129,7 +129,7 @@ function evaluate(asked: Asked, node: string): Verdict {
 }
 
 /** Decides for nodes: requests about themselves and their pods. `others` decide everything else. */
-export function nodeAuthorizer(relations: Pick<PopulatedGraph, 'current'>, others: Authorizer): Authorizer {
+export function nodeAuthorizer(graph: Pick<PopulatedGraph, 'current'>, others: Authorizer): Authorizer {
   const withOthers = async (user: User, info: RequestInfo, reason: string): Promise<AuthorizationDecision> => {
     const decision = await others.authorize(user, info);
     return decision.allowed || reason === '' ? decision : { allowed: false, reason: decision.reason === '' ? reason : `${reason}\n${decision.reason}` };
@@ -141,7 +141,7 @@ export function nodeAuthorizer(relations: Pick<PopulatedGraph, 'current'>, other
       if (node === '') return withOthers(user, info, `unknown node for user ${JSON.stringify(user.name)}`);
       const verdict = evaluate(info, node);
       if ('concerning' in verdict) {
-        return decideBy(relations, node, verdict.concerning).then((concerned) =>
+        return decideBy(graph, node, verdict.concerning).then((concerned) =>
           concerned ? allowed : withOthers(user, info, `no relationship found between node '${node}' and this object`),
         );
       }
@@ -150,5 +150,5 @@ export function nodeAuthorizer(relations: Pick<PopulatedGraph, 'current'>, other
   };
 }
 
-const decideBy = async (relations: Pick<PopulatedGraph, 'current'>, node: string, object: GraphVertex): Promise<boolean> =>
-  (await relations.current()).hasPathTo(node, object);
+const decideBy = async (graph: Pick<PopulatedGraph, 'current'>, node: string, object: GraphVertex): Promise<boolean> =>
+  (await graph.current()).hasPathTo(node, object);

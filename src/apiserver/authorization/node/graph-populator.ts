@@ -31,12 +31,12 @@ export function populateGraph(store: Store, { timers }: Pick<World, 'timers'>): 
     stops.push(() => watch.stop());
   };
   const load = async (): Promise<NodeGraph> => {
-    const relations = new NodeGraph();
-    await follow(PODS, podsInto(relations));
-    await follow(VOLUMES, volumesInto(relations));
-    await follow(ATTACHMENTS, attachmentsInto(relations));
-    state = relations;
-    return relations;
+    const graph = new NodeGraph();
+    await follow(PODS, podsInto(graph));
+    await follow(VOLUMES, volumesInto(graph));
+    await follow(ATTACHMENTS, attachmentsInto(graph));
+    state = graph;
+    return graph;
   };
   return {
     current() {
@@ -74,41 +74,41 @@ const objectOf = (entry: Entry): unknown => JSON.parse(bytesOf(entry).toString()
  * Most changes of pods are of their status, which has no references: a known pod is parsed again only if it may have got
  * ephemeral containers, and one without a node not at all.
  */
-function podsInto(relations: NodeGraph): ApplyChange {
+function podsInto(graph: NodeGraph): ApplyChange {
   const known = new Map<string, number>();
   return ({ key, entry }) => {
     if (entry === undefined) {
       known.delete(key);
       const [namespace = '', name = ''] = key.slice(PODS.length).split('/');
-      return relations.removePod(namespace, name);
+      return graph.removePod(namespace, name);
     }
     const bytes = bytesOf(entry);
     if (known.get(key) === entry.createRevision ? !bytes.includes('"ephemeralContainers"') : !bytes.includes('"nodeName"')) return;
     const pod = objectOf(entry) as Pod;
     if ((pod.spec.nodeName ?? '') === '') return;
     known.set(key, entry.createRevision);
-    relations.putPod(pod);
+    graph.putPod(pod);
   };
 }
 
-function volumesInto(relations: NodeGraph): ApplyChange {
+function volumesInto(graph: NodeGraph): ApplyChange {
   return ({ key, entry }) => {
-    if (entry !== undefined && bytesOf(entry).includes('"claimRef"')) relations.putVolume(objectOf(entry) as PersistentVolume);
-    else relations.removeVolume(key.slice(VOLUMES.length));
+    if (entry !== undefined && bytesOf(entry).includes('"claimRef"')) graph.putVolume(objectOf(entry) as PersistentVolume);
+    else graph.removeVolume(key.slice(VOLUMES.length));
   };
 }
 
 /** The node of an attachment does not change. */
-function attachmentsInto(relations: NodeGraph): ApplyChange {
+function attachmentsInto(graph: NodeGraph): ApplyChange {
   const known = new Map<string, number>();
   return ({ key, entry }) => {
     const name = key.slice(ATTACHMENTS.length);
     if (entry === undefined) {
       known.delete(key);
-      return relations.removeAttachment(name);
+      return graph.removeAttachment(name);
     }
     if (known.get(key) === entry.createRevision) return;
     known.set(key, entry.createRevision);
-    relations.putAttachment(name, (objectOf(entry) as VolumeAttachment).spec.nodeName);
+    graph.putAttachment(name, (objectOf(entry) as VolumeAttachment).spec.nodeName);
   };
 }

@@ -57,13 +57,13 @@ const everything: readonly GraphVertex[] = names.flatMap((name) => [
   { kind: 'persistentvolumes', namespace: '', name },
 ]);
 
-const answers = (relations: NodeGraph): readonly boolean[] => ['n1', 'n2'].flatMap((node) => everything.map((object) => relations.hasPathTo(node, object)));
+const answers = (graph: NodeGraph): readonly boolean[] => ['n1', 'n2'].flatMap((node) => everything.map((object) => graph.hasPathTo(node, object)));
 
-describe('relations', () => {
+describe('graph', () => {
   test('are the same, however it came to what there is', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
-        const relations = new NodeGraph();
+        const graph = new NodeGraph();
         const [pods, volumes] = [new Map<string, Pod>(), new Map<string, PersistentVolume>()];
         for (const one of steps) {
           if (one.type === 'pod') pods.set(one.name, pod(one.name, one.node, one));
@@ -71,21 +71,21 @@ describe('relations', () => {
           if (one.type === 'volume') volumes.set(one.name, volume(one.name, one.claim, one.secret));
           if (one.type === 'no volume') volumes.delete(one.name);
           const [put, bound] = [pods.get(one.name), volumes.get(one.name)];
-          if (one.type === 'pod' && put !== undefined) relations.putPod(put);
-          else if (one.type === 'no pod') relations.removePod('ns', one.name);
-          else if (one.type === 'volume' && bound !== undefined) relations.putVolume(bound);
-          else if (one.type === 'no volume') relations.removeVolume(one.name);
+          if (one.type === 'pod' && put !== undefined) graph.putPod(put);
+          else if (one.type === 'no pod') graph.removePod('ns', one.name);
+          else if (one.type === 'volume' && bound !== undefined) graph.putVolume(bound);
+          else if (one.type === 'no volume') graph.removeVolume(one.name);
         }
         const fresh = new NodeGraph();
         for (const one of volumes.values()) fresh.putVolume(one);
         for (const one of pods.values()) fresh.putPod(one);
-        expect(answers(relations)).toEqual(answers(fresh));
+        expect(answers(graph)).toEqual(answers(fresh));
       }),
     );
   });
 });
 
-describe('relations of a store', () => {
+describe('graph of a store', () => {
   const bytes = (object: object): Uint8Array => Buffer.from(JSON.stringify(object));
   const timers = { soon: (task: () => void) => queueMicrotask(task), after: () => () => undefined };
   const related = async (followed: ReturnType<typeof populateGraph>, object: GraphVertex) => (await followed.current()).hasPathTo('n1', object);

@@ -63,7 +63,7 @@ const bound: Readonly<Record<string, readonly Subject[]>> = {
 /** The name of the server where it is a client: of the endpoints of nodes. */
 export const kubeletClientUser = 'kube-apiserver-kubelet-client';
 
-/** Whose requests for certificates of servers are approved, if they ask for nothing but what they announce. */
+/** The role whose members' CSRs for serving certificates are approved, if their names are those of the node's status. */
 const selfNodeServer = 'mooring:certificatesigningrequests:selfnodeserver';
 const ownRoles = { [selfNodeServer]: [rule('create', 'certificates.k8s.io', 'certificatesigningrequests/selfnodeserver')] };
 
@@ -94,7 +94,7 @@ interface NamespacedRole {
   readonly namespace: string;
   readonly rules: readonly PolicyRule[];
   readonly subjects: readonly Subject[];
-  /** As the role, unless said. */
+  /** Default: the role's name. */
   readonly binding?: string;
 }
 

@@ -136,7 +136,7 @@ function ofMap<V>(map: Map<string, Map<string, V>>, key: string): Map<string, V>
 const userKey = (name: string): string => `User ${name}`;
 const groupKey = (name: string): string => `Group ${name}`;
 
-/** A service account is the user of that name, in the binding's namespace unless it says another. */
+/** A service account without a namespace is one of the binding's namespace. */
 function subjectKey({ kind, name, namespace = '' }: Subject, bindingNamespace: string): string | undefined {
   if (kind === 'User') return userKey(name);
   if (kind === 'Group') return groupKey(name);

@@ -8,9 +8,9 @@ import { goDialError } from '../../dial-errors.ts';
 import { type KubeletAddress, urlOf } from './node-address.ts';
 
 export interface KubeletClientOptions {
-  /** PEM: who signs the certificates of nodes. */
+  /** PEM: the CA of the nodes' certificates. */
   readonly authority: string;
-  /** The server's own, by which nodes know it. Asked for when it is needed. */
+  /** The client certificate of the API server, read for each connection pool. */
   readonly identity: () => Promise<KeyPair>;
   readonly world: Pick<World, 'timers'>;
 }
@@ -23,15 +23,15 @@ export interface KubeletCall {
   readonly body?: Uint8Array;
 }
 
-/** A node that switched to the protocol that it was asked for, or what it answered instead. */
+/** The upgraded connection, or the kubelet's response without an upgrade. */
 export type UpgradeResult = { readonly socket: Duplex; readonly head: Buffer } | IncomingMessage;
 
-/** So long a node may take to accept a connection, as Go's transports have it. */
+/** The dial timeout of Go's transports. */
 const dialMs = 30_000;
-/** A node that has vanished without a word is noticed on idle connections after so long. */
+/** A node that vanished is noticed on idle connections after this time. */
 const keepAliveMs = 30_000;
 
-/** Asks the endpoints of nodes elsewhere, as the API server that they know. */
+/** The API server's client of kubelets. */
 export class KubeletClient {
   readonly #options: KubeletClientOptions;
   #agent: { readonly agent: Agent; readonly key: string } | undefined;

@@ -7,10 +7,10 @@ export interface KubeletAddress {
   readonly port: number;
 }
 
-/** As kubeadm has it. */
+/** kubeadm's --kubelet-preferred-address-types. */
 const preferred = ['InternalIP', 'ExternalIP', 'Hostname'];
 
-/** Where a node's own endpoint is, as the node announces it. @throws ApiError if it announces none */
+/** The address of a node's kubelet, from its status. @throws ApiError if there is none */
 export function kubeletAddress({ metadata: { name = '' }, status }: Node): KubeletAddress {
   const addresses = status.addresses ?? [];
   const port = status.daemonEndpoints.kubeletEndpoint.Port;

@@ -20,20 +20,20 @@ export interface RemoteNodesOptions {
 const days = 24 * 60 * 60_000;
 const validMs = 30 * days;
 
-/** Nodes that are elsewhere: each is asked at the address that it announces. */
+/** Nodes in other processes, reached at the addresses in their status. */
 export class RemoteNodes {
   readonly #options: RemoteNodesOptions;
-  readonly #caller: KubeletClient;
+  readonly #kubelets: KubeletClient;
   #identity: { readonly pair: Promise<KeyPair>; readonly renewAt: number } | undefined;
 
   constructor(options: RemoteNodesOptions) {
     this.#options = options;
     const { authority, world } = options;
-    this.#caller = new KubeletClient({ authority: authority.certificate, identity: () => this.#own(), world });
+    this.#kubelets = new KubeletClient({ authority: authority.certificate, identity: () => this.#own(), world });
   }
 
   streams(node: string): RemoteStreams {
-    return new RemoteStreams(this.#caller, () => this.#address(node));
+    return new RemoteStreams(this.#kubelets, () => this.#address(node));
   }
 
   /** @throws ApiError if there is no such node, or nothing that could be asked */
@@ -49,7 +49,7 @@ export class RemoteNodes {
     return kubeletAddress(response.stored.object as Node);
   }
 
-  /** Its key is nowhere but in this process. */
+  /** The key exists in this process alone. */
   #own(): Promise<KeyPair> {
     const now = this.#options.world.clock.now();
     if (this.#identity === undefined || now >= this.#identity.renewAt) {

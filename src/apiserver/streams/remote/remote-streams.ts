@@ -1,4 +1,4 @@
-/** What a node elsewhere offers of its pods, asked of its own endpoint by a kubelet's paths and protocols: HTTP for logs, SPDY for the rest. */
+/** The streams of a node's pods over its kubelet's API: HTTP for logs, SPDY for the rest. */
 import type { IncomingMessage } from 'node:http';
 import type { Pod } from '../../../api/generated/types.ts';
 import type {
@@ -19,21 +19,21 @@ import { remotePortForwarder, remoteSession } from '../../../streams/spdy-client
 import type { KubeletAddress } from './node-address.ts';
 import type { KubeletClient, UpgradeResult } from './kubelet-client.ts';
 
-/** So much of a refusal is read, as by API servers of Kubernetes. */
+/** As Kubernetes' API server reads. */
 const maxRefusalBytes = 50_000;
 
 export class RemoteStreams implements PodStreams {
-  readonly #caller: KubeletClient;
+  readonly #kubelet: KubeletClient;
   readonly #address: () => Promise<KubeletAddress>;
 
-  constructor(caller: KubeletClient, address: () => Promise<KubeletAddress>) {
-    this.#caller = caller;
+  constructor(kubelet: KubeletClient, address: () => Promise<KubeletAddress>) {
+    this.#kubelet = kubelet;
     this.#address = address;
   }
 
   async logs(pod: Pod, container: string, options: LogOptions): Promise<StreamResult<IncomingMessage>> {
     const path = pathOf(`/containerLogs/${podPath(pod)}/${container}`, logQuery(options));
-    const answer = await this.#caller.send(await this.#address(), { method: 'GET', path });
+    const answer = await this.#kubelet.send(await this.#address(), { method: 'GET', path });
     const code = answer.statusCode ?? 0;
     return code >= 200 && code <= 206 ? { ok: true, value: answer } : refusal(answer);
   }
@@ -54,7 +54,7 @@ export class RemoteStreams implements PodStreams {
   }
 
   async proxy({ method, path, query, contentType, body }: NodeProxyRequest): Promise<NodeProxyResponse> {
-    const answer = await this.#caller.send(await this.#address(), {
+    const answer = await this.#kubelet.send(await this.#address(), {
       method,
       path: query === '' ? path : `${path}?${query}`,
       ...(contentType === undefined ? {} : { headers: { 'content-type': contentType } }),
@@ -70,7 +70,7 @@ export class RemoteStreams implements PodStreams {
 
   async #switch(path: string, protocol: string): Promise<UpgradeResult> {
     const headers = { connection: 'Upgrade', upgrade: 'SPDY/3.1', 'x-stream-protocol-version': protocol };
-    return this.#caller.upgrade(await this.#address(), { method: 'POST', path, headers });
+    return this.#kubelet.upgrade(await this.#address(), { method: 'POST', path, headers });
   }
 }
 

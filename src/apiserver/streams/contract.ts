@@ -1,1 +1,0 @@
-export type { PodStreams } from '../../streams/contract.ts';
