@@ -11,7 +11,6 @@ import { KeyLocks } from '../../../src/apiserver/objects/locks.ts';
 import { ListCache } from '../../../src/apiserver/objects/list-cache.ts';
 import type { Registry } from '../../../src/apiserver/registry/registry.ts';
 import { Resources } from '../../../src/apiserver/objects/resources.ts';
-import { Router } from '../../../src/apiserver/registry/route.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
 
