@@ -34,13 +34,13 @@ export function describeAction(action: DeploymentAction): string {
       return `status ${action.object.status.conditions?.map(({ reason }) => reason).join(' ') ?? ''}`.trim();
     case 'delete':
       return `delete ${action.object.metadata.name ?? ''}`;
-    case 'tell':
-      return `say ${action.report.message}`;
-    case 'confirmOwner':
-      return 'confirm';
+    case 'recordEvent':
+      return `say ${action.event.message}`;
     case 'adopt':
     case 'release':
-      return `${action.do} ${action.object.metadata.name ?? ''}`;
+      return `${action.do} ${action.object.metadata.name}`;
+    default:
+      return action.do === 'confirmOwner' ? 'confirm' : action.do;
   }
 }
 
@@ -69,15 +69,14 @@ export function after(model: Model, action: DeploymentAction): Model {
       return { ...model, sets: named(sets, object, (set) => grown(object as Stored<ReplicaSet>, set)) };
     }
     case 'updateStatus':
-      return { ...model, deployment: { ...model.deployment, status: action.object.status, metadata: action.object.metadata } };
+      return { ...model, deployment: { ...(action.object as Stored<Deployment>), spec: model.deployment.spec } };
     case 'delete':
       return { ...model, sets: sets.filter(({ metadata }) => metadata.name !== action.object.metadata.name) };
     case 'adopt':
       return { ...model, sets: named(sets, action.object, (set) => ({ ...set, metadata: { ...set.metadata, ownerReferences: [action.reference] } })) };
     case 'release':
       return { ...model, sets: named(sets, action.object, (set) => ({ ...set, metadata: { ...set.metadata, ownerReferences: [] } })) };
-    case 'tell':
-    case 'confirmOwner':
+    default:
       return model;
   }
 }

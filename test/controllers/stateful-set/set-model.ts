@@ -62,7 +62,7 @@ function writesOfAction(action: StatefulSetAction): readonly Write[] {
       return [(model) => ({ ...model, set: { ...model.set, status: action.object.status } })];
     case 'together':
       return action.steps.flatMap(writesOfStep);
-    case 'growClaim':
+    case 'expandClaim':
       return [putClaim(action.claim)];
     default:
       return writesOfStep(action);
@@ -79,7 +79,7 @@ function writesOfStep(step: PodStep): readonly Write[] {
       return [...creations(step.claims), ...updates(step.claims), ...update];
     }
     case 'restoreClaims':
-    case 'markClaims':
+    case 'updateClaims':
       return [...creations(step.claims), ...updates(step.claims)];
     case 'deletePod':
       return [(model) => ({ ...model, pods: without(model.pods, step.pod) })];

@@ -35,11 +35,11 @@ export function startWorkloads(transport: Transport, world: World, onAction?: No
   const client = createClient({ transport, observer: informers.observer });
   const recorder = new EventRecorder({ world, client, eventKind, component: eventSource });
   const options = { world, informers, ...(onAction === undefined ? {} : { onAction }) };
-  runController(jobController({ client, informers, recorder }), options);
+  runController(jobController({ client, informers, recorder, clock: world.clock }), options);
   runController(jobOrphanPods({ client, informers }), options);
   runController(ttlAfterFinished({ client, informers }), options);
   runController(cronJobController({ client, informers, recordedEvents: new RecordedEvents(recorder, world.clock), clock: world.clock }), options);
-  runController(daemonSetController({ client, informers, recorder }), options);
+  runController(daemonSetController({ client, informers, recorder, clock: world.clock }), options);
   informers.start();
 }
 

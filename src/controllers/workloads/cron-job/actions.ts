@@ -1,30 +1,20 @@
 import type { CronJob, Job } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
 import type { Draft, Ref } from '../../../client/client.ts';
-import type { Decision, EventDraft } from '../../../client/decision.ts';
+import type { Decision, EventDraft, ObjectWrite, RecordEvent } from '../../../client/decision.ts';
 
 /** Everything that the controller may do. */
 export type CronJobAction =
-  /** `from`: the object of the snapshot, or what an earlier action of the same list writes. */
-  | { readonly do: 'updateStatus'; readonly object: Stored<CronJob>; readonly from: Stored<CronJob> }
+  | ObjectWrite<Stored<CronJob>>
   | { readonly do: 'createJob'; readonly cronJob: Stored<CronJob>; readonly job: JobDraft }
   /** With its pods, in the background. */
   | { readonly do: 'deleteJob'; readonly cronJob: Stored<CronJob>; readonly job: Stored<Job> }
   /** Goes on only if the server has no such job either: the cache may be old. */
   | { readonly do: 'confirmJobGone'; readonly job: Ref & { readonly uid: string } }
-  | CronJobEventAction;
-
-export interface CronJobEventAction {
-  readonly do: 'tell';
-  readonly cronJob: Stored<CronJob>;
-  readonly report: EventDraft;
-  /** The event is not recorded again as long as it is remembered under this key. */
-  readonly rememberAs?: string;
-}
+  | RecordEvent;
 
 export type CronJobDecision = Decision<CronJobAction>;
 
-export type { EventDraft as Report };
 export type JobDraft = Draft<Job>;
 
 const normal = (reason: string, message: string): EventDraft => ({ type: 'Normal', reason, message });

@@ -7,6 +7,7 @@ import { type Change, keyOf } from '../../../client/informers/cache.ts';
 import { type Client, type Draft, refOf, type Result } from '../../../client/client.ts';
 import { confirmGone } from '../../../client/controller/confirm.ts';
 import type { Informers } from '../../../client/informers/informers.ts';
+import { defineController } from '../../../client/controller/define-controller.ts';
 import { type Controller, type Outcome, outcomeOf, source } from '../../../client/controller/loop.ts';
 import type { RecordedEvents } from '../../../client/events/event-dedup.ts';
 import { ObjectWriter } from '../../../client/controller/object-writer.ts';
@@ -32,8 +33,7 @@ export function cronJobController({ client, informers, recordedEvents, clock }: 
   const jobs = informers.cache(jobKind);
   const jobsByOwner = jobs.addIndex((job) => ownersOf(job).map(({ uid }) => uid));
   const changes = new ScheduleChanges(clock);
-  const worker = new CronJobWorker(client, recordedEvents);
-  return {
+  return defineController({
     name: 'cron-job',
     sources: [
       source(cronJobKind, (change) => {
@@ -55,9 +55,11 @@ export function cronJobController({ client, informers, recordedEvents, clock }: 
       };
     },
     decide: decideCronJob,
-    perform: (action) => worker.perform(action),
+    writer: new ObjectWriter(client, [untypedKind(cronJobKind)]),
+    events: recordedEvents,
+    actions: new CronJobWorker(client, recordedEvents).handlers,
     parallelism: 16,
-  };
+  });
 }
 
 function ownersOf(job: Stored<Job>) {
@@ -93,29 +95,17 @@ const isSameSchedule = (a: CronJob, b: CronJob): boolean => a.spec.schedule === 
 class CronJobWorker {
   readonly #client: Client;
   readonly #recordedEvents: RecordedEvents;
-  readonly #writer: ObjectWriter;
 
   constructor(client: Client, recordedEvents: RecordedEvents) {
     this.#client = client;
     this.#recordedEvents = recordedEvents;
-    this.#writer = new ObjectWriter(client, [untypedKind(cronJobKind)]);
   }
 
-  async perform(action: CronJobAction): Promise<Outcome> {
-    switch (action.do) {
-      case 'updateStatus':
-        return await this.#writer.perform(action);
-      case 'confirmJobGone':
-        return await confirmGone(this.#client, jobKind, action.job);
-      case 'createJob':
-        return await this.#create(action.cronJob, action.job);
-      case 'deleteJob':
-        return await this.#delete(action.cronJob, action.job);
-      case 'tell':
-        this.#recordedEvents.record({ about: action.cronJob, ...action.report }, action.rememberAs);
-        return 'done';
-    }
-  }
+  readonly handlers = {
+    confirmJobGone: ({ job }: Extract<CronJobAction, { readonly do: 'confirmJobGone' }>) => confirmGone(this.#client, jobKind, job),
+    createJob: ({ cronJob, job }: Extract<CronJobAction, { readonly do: 'createJob' }>) => this.#create(cronJob, job),
+    deleteJob: ({ cronJob, job }: Extract<CronJobAction, { readonly do: 'deleteJob' }>) => this.#delete(cronJob, job),
+  };
 
   async #create(cronJob: Stored<CronJob>, job: Draft<Job>): Promise<Outcome> {
     const result = await this.#client.create(jobKind, job);

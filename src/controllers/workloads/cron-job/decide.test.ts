@@ -64,10 +64,10 @@ interface World {
   readonly jobs?: readonly Stored<Job>[];
   readonly foreign?: readonly Stored<Job>[];
   readonly changedAt?: number;
-  readonly told?: ReadonlyMap<string, string>;
+  readonly recorded?: ReadonlyMap<string, string>;
 }
 
-function seen({ cronJob: of, jobs = [], foreign = [], changedAt, told: recorded = new Map() }: World): CronJobSnapshot {
+function seen({ cronJob: of, jobs = [], foreign = [], changedAt, recorded = new Map() }: World): CronJobSnapshot {
   const message = (key: string) => recorded.get(key);
   return {
     cronJob: of,
@@ -94,12 +94,14 @@ function inWords(action: CronJobAction): string {
       return `delete ${action.job.metadata.name ?? ''}`;
     case 'confirmJobGone':
       return `confirm that ${action.job.name} is gone`;
-    case 'tell':
-      return `${action.report.type} ${action.report.reason}: ${action.report.message}`;
+    case 'recordEvent':
+      return `${action.event.type} ${action.event.reason}: ${action.event.message}`;
     case 'updateStatus': {
       const { active = [], lastScheduleTime = 'never', lastSuccessfulTime = 'never' } = action.object.status;
       return `status: ${active.map(({ name }) => name).join(' ')}; last ${lastScheduleTime}; successful ${lastSuccessfulTime}`;
     }
+    default:
+      return action.do;
   }
 }
 
@@ -187,8 +189,8 @@ describe('while a job still runs', () => {
     const text = 'Not starting job because prior execution is running and concurrency policy is Forbid';
     expect(done(world, '11:00:00')).toEqual([`Normal JobAlreadyActive: ${text}`]);
     const recorded = new Map([[`u1 JobAlreadyActive ${at('11:00:00')}`, text]]);
-    expect(done({ ...world, told: recorded }, '11:00:30')).toEqual([]);
-    expect(done({ ...world, told: recorded }, '12:00:00')).toHaveLength(1);
+    expect(done({ ...world, recorded: recorded }, '11:00:30')).toEqual([]);
+    expect(done({ ...world, recorded: recorded }, '12:00:00')).toHaveLength(1);
   });
 
   test('Forbid starts as soon as that job has finished', () => {
@@ -233,7 +235,7 @@ describe('the status follows the jobs', () => {
     const strange = job('10:00:00', undefined, { name: 'by-hand', uid: 'u9', annotations: {} });
     const text = 'Saw a job that the controller did not create or forgot: by-hand';
     expect(done({ cronJob: cronJob(), jobs: [strange] }, '09:50:00')).toEqual([`Warning UnexpectedJob: ${text}`]);
-    expect(done({ cronJob: cronJob(), jobs: [strange], told: new Map([['u1 UnexpectedJob u9', text]]) }, '09:50:00')).toEqual([]);
+    expect(done({ cronJob: cronJob(), jobs: [strange], recorded: new Map([['u1 UnexpectedJob u9', text]]) }, '09:50:00')).toEqual([]);
   });
 
   test('a job that finished before a crash left it out of the status is not created again, whatever the history limits', () => {
@@ -298,9 +300,9 @@ describe('for any snapshot', () => {
           return { ...now, jobs: (now.jobs ?? []).filter((each) => each.metadata.uid !== action.job.metadata.uid) };
         case 'updateStatus':
           return { ...now, cronJob: action.object };
-        case 'tell':
-          return action.rememberAs === undefined ? now : { ...now, told: new Map([...(now.told ?? []), [action.rememberAs, action.report.message]]) };
-        case 'confirmJobGone':
+        case 'recordEvent':
+          return action.rememberAs === undefined ? now : { ...now, recorded: new Map([...(now.recorded ?? []), [action.rememberAs, action.event.message]]) };
+        default:
           return now;
       }
     }, world);

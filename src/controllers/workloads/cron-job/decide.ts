@@ -1,6 +1,7 @@
 import type { CronJob, Job } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
 import { parseSchedule } from '../../../api/kinds/batch/cron-schedule.ts';
+import { type EventDraft, type RecordEvent, recordOnce } from '../../../client/decision.ts';
 import { sortedJson } from '../../pods/hash.ts';
 import {
   type CronJobAction,
@@ -9,8 +10,6 @@ import {
   type JobDraft,
   jobAlreadyActive,
   missSchedule,
-  type Report,
-  type CronJobEventAction,
   tooManyMissedTimes,
   unexpectedJob,
   unknownTimeZone,
@@ -31,7 +30,7 @@ export interface CronJobSnapshot {
   /** When this process saw the schedule change; milliseconds since 1970. */
   readonly changedAt?: number | undefined;
   /** The event that was recorded under a key, and is not recorded again. */
-  readonly recorded: (key: string) => Pick<Report, 'message'> | undefined;
+  readonly recorded: (key: string) => Pick<EventDraft, 'message'> | undefined;
 }
 
 /**
@@ -53,7 +52,7 @@ const deletion = (cronJob: Stored<CronJob>, job: Stored<Job>): CronJobAction => 
 function updateStatus(snapshot: CronJobSnapshot): { readonly cronJob: Stored<CronJob>; readonly actions: readonly CronJobAction[] } {
   const { cronJob, jobs } = snapshot;
   const { status, missing, events, unexpected } = summarizeJobs(cronJob, jobs);
-  const strange = unexpected.flatMap((job) => recordOnce(snapshot, unexpectedJob(job.metadata.name), job.metadata.uid));
+  const strange = unexpected.flatMap((job) => recordUnlessRecorded(snapshot, unexpectedJob(job.metadata.name), job.metadata.uid));
   if (sortedJson(status) === sortedJson(cronJob.status)) return { cronJob, actions: strange };
   const recorded = { ...cronJob, status };
   return {
@@ -61,20 +60,20 @@ function updateStatus(snapshot: CronJobSnapshot): { readonly cronJob: Stored<Cro
     actions: [
       ...missing.map(({ namespace, name = '', uid = '' }): CronJobAction => ({ do: 'confirmJobGone', job: { namespace, name, uid } })),
       { do: 'updateStatus', object: recorded, from: cronJob },
-      ...events.map((report): CronJobAction => ({ do: 'tell', cronJob, report })),
+      ...events.map((report): CronJobAction => recordOnce({ about: cronJob, ...report })),
       ...strange,
     ],
   };
 }
 
 /** A standing event, recorded unless it was before. `about` tells different cases apart. */
-function recordOnce(
+function recordUnlessRecorded(
   { cronJob, recorded }: Pick<CronJobSnapshot, 'cronJob' | 'recorded'>,
-  report: Report,
+  report: EventDraft,
   about: string | number = '',
-): readonly CronJobEventAction[] {
+): readonly RecordEvent[] {
   const rememberAs = `${cronJob.metadata.uid} ${report.reason} ${about}`;
-  return recorded(rememberAs)?.message === report.message ? [] : [{ do: 'tell', cronJob, report, rememberAs }];
+  return recorded(rememberAs)?.message === report.message ? [] : [{ do: 'recordEvent', event: { about: cronJob, ...report }, rememberAs }];
 }
 
 /** Finished Jobs beyond the history limits, oldest first. */
@@ -96,17 +95,17 @@ function decideStart(snapshot: CronJobSnapshot, now: number): CronJobDecision {
   const { schedule, timeZone: zoneName = 'UTC', suspend } = cronJob.spec;
   if (cronJob.metadata.deletionTimestamp !== undefined) return nothing('Deleted', 'it is being deleted');
   const zone = timeZone(zoneName);
-  if (zone === undefined) return nothing('UnknownTimeZone', `there is no time zone ${zoneName}`, recordOnce(snapshot, unknownTimeZone(zoneName)));
+  if (zone === undefined) return nothing('UnknownTimeZone', `there is no time zone ${zoneName}`, recordUnlessRecorded(snapshot, unknownTimeZone(zoneName)));
   if (suspend === true) return nothing('Suspended', 'it is suspended');
   const parsed = parseSchedule(schedule);
   if (parsed.problem !== undefined) {
-    return nothing('UnparseableSchedule', parsed.problem, recordOnce(snapshot, unparseableSchedule(schedule, parsed.problem)));
+    return nothing('UnparseableSchedule', parsed.problem, recordUnlessRecorded(snapshot, unparseableSchedule(schedule, parsed.problem)));
   }
   const due = dueNow(cronJob, { timetable: timetableOf(parsed.schedule, zone), now, changedAt });
-  if (due.problem !== undefined) return nothing('InvalidSchedule', due.problem, recordOnce(snapshot, invalidSchedule(schedule, due.problem)));
+  if (due.problem !== undefined) return nothing('InvalidSchedule', due.problem, recordUnlessRecorded(snapshot, invalidSchedule(schedule, due.problem)));
   const { actions, reasons } =
     due.time === undefined ? nothing('NotDue', 'its next time has not come yet') : decideDue(snapshot, { ...due, time: due.time, zone, now });
-  const odd = schedule.includes('TZ') ? recordOnce(snapshot, unsupportedSchedule(schedule)) : [];
+  const odd = schedule.includes('TZ') ? recordUnlessRecorded(snapshot, unsupportedSchedule(schedule)) : [];
   return { actions: [...odd, ...actions], reasons, ...(due.next === undefined ? {} : { again: due.next }) };
 }
 
@@ -123,14 +122,14 @@ function decideDue(snapshot: CronJobSnapshot, due: DueTime): Pick<CronJobDecisio
   const { time, now } = due;
   const { active = [], lastScheduleTime } = cronJob.status;
   const name = jobName(cronJob, time);
-  const missed = due.manyMissed ? recordOnce(snapshot, tooManyMissedTimes, time) : [];
+  const missed = due.manyMissed ? recordUnlessRecorded(snapshot, tooManyMissedTimes, time) : [];
   if (deadline !== undefined && time + deadline * 1000 < now) {
-    return nothing('MissSchedule', 'it is too late to start', [...missed, ...recordOnce(snapshot, missSchedule(time), time)]);
+    return nothing('MissSchedule', 'it is too late to start', [...missed, ...recordUnlessRecorded(snapshot, missSchedule(time), time)]);
   }
   if (lastScheduleTime !== undefined && Date.parse(lastScheduleTime) === time) return nothing('Met', 'its last time is met', missed);
   if (jobNamed(name) !== undefined) return nothing('NameTaken', `there is a job ${name} already`, missed);
   if (concurrencyPolicy === 'Forbid' && active.length > 0) {
-    return nothing('JobAlreadyActive', 'its last job still runs', [...missed, ...recordOnce(snapshot, jobAlreadyActive, time)]);
+    return nothing('JobAlreadyActive', 'its last job still runs', [...missed, ...recordUnlessRecorded(snapshot, jobAlreadyActive, time)]);
   }
   const replaced = concurrencyPolicy === 'Replace' ? replace(snapshot) : [];
   const starting: CronJobAction = { do: 'createJob', cronJob, job: jobFor(cronJob, due) };

@@ -3,14 +3,15 @@ import type { CronJob, CronJobStatus, Job, ObjectReference } from '../../../api/
 import type { Stored } from '../../../api/stored.ts';
 import { hasTrueCondition } from '../../../api/kinds/batch/job-conditions.ts';
 import { timestamp } from '../../../api/kinds/timestamps.ts';
-import { missingJob, type Report, sawCompletedJob } from './actions.ts';
+import type { EventDraft } from '../../../client/decision.ts';
+import { missingJob, sawCompletedJob } from './actions.ts';
 
 export interface JobsSummary {
   readonly status: CronJobStatus;
   /** Jobs that the old status lists and that are not in the cache any more. */
   readonly missing: readonly ObjectReference[];
   /** The events to record once the status is written. */
-  readonly events: readonly Report[];
+  readonly events: readonly EventDraft[];
   /** Jobs that it controls but did not create. */
   readonly unexpected: readonly Stored<Job>[];
 }

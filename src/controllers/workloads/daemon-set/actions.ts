@@ -1,7 +1,7 @@
-import type { ControllerRevision, DaemonSet, DaemonSetStatus, Pod } from '../../../api/generated/types.ts';
+import type { ControllerRevision, DaemonSet, Pod } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
 import type { Draft } from '../../../client/client.ts';
-import type { Decision, EventDraft } from '../../../client/decision.ts';
+import type { Decision, EventDraft, ObjectWrite, RecordEvent } from '../../../client/decision.ts';
 import type { OwnershipAction } from '../../pods/ownership.ts';
 import type { FailureBackoff } from './failure-backoff.ts';
 
@@ -15,9 +15,9 @@ export type DaemonSetAction =
   | { readonly do: 'relabelPod'; readonly pod: Stored<Pod>; readonly hash: string }
   | { readonly do: 'createPods'; readonly set: Stored<DaemonSet>; readonly pods: readonly PodDraft[] }
   | { readonly do: 'deletePods'; readonly set: Stored<DaemonSet>; readonly pods: readonly Stored<Pod>[] }
-  | { readonly do: 'updateStatus'; readonly set: Stored<DaemonSet>; readonly status: DaemonSetStatus }
+  | ObjectWrite<Stored<DaemonSet>>
   | { readonly do: 'rememberFailure'; readonly key: string; readonly backoff: FailureBackoff }
-  | { readonly do: 'tell'; readonly set: Stored<DaemonSet>; readonly report: EventDraft };
+  | RecordEvent;
 
 export type DaemonSetDecision = Decision<DaemonSetAction>;
 export type PodDraft = Draft<Pod>;

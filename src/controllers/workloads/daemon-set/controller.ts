@@ -1,4 +1,5 @@
 import type { ControllerRevision, DaemonSet, Node } from '../../../api/generated/types.ts';
+import { untypedKind } from '../../../api/kind.ts';
 import type { Stored } from '../../../api/stored.ts';
 import { nodeKind } from '../../../api/kinds/core/node.ts';
 import { controllerRevisionKind } from '../../../api/kinds/apps/controller-revision.ts';
@@ -6,7 +7,11 @@ import { daemonSetKind } from '../../../api/kinds/apps/daemon-set.ts';
 import { podKind } from '../../../api/kinds/pod/pod.ts';
 import { type Cache, type Change, keyOf } from '../../../client/informers/cache.ts';
 import type { Informers } from '../../../client/informers/informers.ts';
+import { defineController } from '../../../client/controller/define-controller.ts';
 import { type Controller, source } from '../../../client/controller/loop.ts';
+import { ObjectWriter } from '../../../client/controller/object-writer.ts';
+import { RecordedEvents } from '../../../client/events/event-dedup.ts';
+import { RecentMap } from '../../../client/recent-map.ts';
 import { sortedJson } from '../../pods/hash.ts';
 import { OrphanIndex } from '../../pods/orphan-index.ts';
 import { controllerUid } from '../../pods/ownership.ts';
@@ -14,7 +19,8 @@ import { ownerKeys } from '../../pods/owner-keys.ts';
 import type { DaemonSetAction } from './actions.ts';
 import { decideDaemonSet, type DaemonSetSnapshot } from './decide.ts';
 import { nodeRequirementsOf, eligibilityOf } from './eligibility.ts';
-import { type DaemonSetContext, DaemonSetWorker } from './perform.ts';
+import type { FailureBackoff } from './failure-backoff.ts';
+import { type DaemonSetContext, daemonSetHandlers, rememberedFailures } from './perform.ts';
 
 export interface DaemonSetOptions extends DaemonSetContext {
   readonly informers: Informers;
@@ -32,8 +38,8 @@ export function daemonSetController({ informers, ...context }: DaemonSetOptions)
   const [podsByOwner, revisionsByOwner] = [pods.addIndex(controllerUid), revisions.addIndex(controllerUid)];
   const [orphanPods, orphanRevisions] = [new OrphanIndex(pods), new OrphanIndex(revisions)];
   const owners = { kind: daemonSetKind.kind, inNamespace: (namespace: string) => sets.inNamespace(namespace) };
-  const worker = new DaemonSetWorker(context);
-  return {
+  const failures = new RecentMap<string, FailureBackoff>(rememberedFailures);
+  return defineController({
     name: 'daemon-set',
     sources: [
       source(daemonSetKind, ({ before, after }) => [keyOf((after ?? before)?.metadata ?? {})]),
@@ -51,13 +57,15 @@ export function daemonSetController({ informers, ...context }: DaemonSetOptions)
         revisions: [...revisionsByOwner.get(uid), ...orphanRevisions.candidates(namespace, set.spec.selector)],
         revisionNamed: (name) => revisions.get({ namespace, name }),
         nodes: [...nodes.list()],
-        failureOn: (failure) => worker.failures.get(failure),
+        failureOn: (failure) => failures.get(failure),
       };
     },
     decide: decideDaemonSet,
-    perform: (action) => worker.perform(action),
+    writer: new ObjectWriter(context.client, [untypedKind(daemonSetKind)]),
+    events: new RecordedEvents(context.recorder, context.clock),
+    actions: daemonSetHandlers(context, failures),
     parallelism: 16,
-  };
+  });
 }
 
 /** A node matters only by its labels and taints, and only if they change its eligibility for a DaemonSet. */

@@ -23,8 +23,8 @@ function inWords(action: DaemonSetAction): string | undefined {
       return `delete revision ${action.revision.metadata.name}`;
     case 'relabelPod':
       return `${action.pod.metadata.name} is of ${action.hash}`;
-    case 'tell':
-      return action.report.reason;
+    case 'recordEvent':
+      return action.event.reason;
     case 'updateStatus':
     case 'rememberFailure':
       return undefined;

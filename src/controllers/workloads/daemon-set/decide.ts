@@ -2,6 +2,7 @@ import type { ControllerRevision, DaemonSet, Node, Pod } from '../../../api/gene
 import type { Stored } from '../../../api/stored.ts';
 import { daemonSetKind } from '../../../api/kinds/apps/daemon-set.ts';
 import type { KubeObject } from '../../../api/object.ts';
+import { updateStatus } from '../../../client/decision.ts';
 import { sortedJson } from '../../pods/hash.ts';
 import { sortByOwner, ownershipActions } from '../../pods/ownership.ts';
 import { selects } from '../../pods/selector.ts';
@@ -88,7 +89,7 @@ function decidePods(placement: PlacementSnapshot, { collisionCount, forgotten }:
       ...records,
       ...(remove.length === 0 ? [] : [{ do: 'deletePods', set, pods: remove.slice(0, burst) } as const]),
       ...(isPlaced ? forgotten.map((revision) => ({ do: 'deleteRevision', revision }) as const) : []),
-      ...(sortedJson(status) === sortedJson(set.status) ? [] : [{ do: 'updateStatus', set, status } as const]),
+      ...(sortedJson(status) === sortedJson(set.status) ? [] : updateStatus(set, { ...set, status })),
       ...(create.length === 0 ? [] : [{ do: 'createPods', set, pods: create.slice(0, burst).map((node) => podForNode(set, node, hash)) } as const]),
     ],
     reasons: [reasonOf({ remove, create, records }, isPlaced)],

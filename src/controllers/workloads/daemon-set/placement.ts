@@ -2,6 +2,7 @@
 import type { DaemonSet, Pod } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
 import { amountOf } from '../../../api/kinds/apps/rolling-update.ts';
+import { recordOnce } from '../../../client/decision.ts';
 import { isPodAvailable, isPodReady } from '../../pods/state.ts';
 import { type DaemonSetAction, foundFailedPod, foundSucceededPod } from './actions.ts';
 import { HASH_LABEL } from './daemon-pod.ts';
@@ -70,13 +71,13 @@ function replaceEnded({ set, failureOn, now }: PlacementSnapshot, node: string, 
   let again: number | undefined;
   for (const pod of pods) {
     if (pod.status.phase === 'Succeeded') {
-      records.push({ do: 'tell', set, report: foundSucceededPod(pod, node) });
+      records.push(recordOnce({ about: set, ...foundSucceededPod(pod, node) }));
       remove.push(pod);
     } else if (pod.status.phase === 'Failed') {
       const key = failureKey(set, node);
       again = staysUntil(failureOn(key), now);
       if (again !== undefined) continue;
-      records.push({ do: 'rememberFailure', key, backoff: afterFailure(failureOn(key), now) }, { do: 'tell', set, report: foundFailedPod(pod, node) });
+      records.push({ do: 'rememberFailure', key, backoff: afterFailure(failureOn(key), now) }, recordOnce({ about: set, ...foundFailedPod(pod, node) }));
       remove.push(pod);
     }
   }

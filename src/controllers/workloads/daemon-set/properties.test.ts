@@ -86,7 +86,7 @@ describe('for any snapshot', () => {
             ),
           };
         case 'updateStatus':
-          return { ...state, set: { ...action.set, status: action.status } };
+          return { ...state, set: action.object };
         default:
           return state;
       }

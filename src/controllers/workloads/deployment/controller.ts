@@ -1,17 +1,21 @@
 import type { Deployment, Pod, ReplicaSet } from '../../../api/generated/types.ts';
+import { untypedKind } from '../../../api/kind.ts';
 import type { Stored } from '../../../api/stored.ts';
 import { deploymentKind } from '../../../api/kinds/apps/deployment.ts';
 import { podKind } from '../../../api/kinds/pod/pod.ts';
 import { replicaSetKind } from '../../../api/kinds/apps/replica-set.ts';
 import { type Cache, keyOf } from '../../../client/informers/cache.ts';
 import type { Informers } from '../../../client/informers/informers.ts';
+import { defineController } from '../../../client/controller/define-controller.ts';
 import { type Controller, source } from '../../../client/controller/loop.ts';
+import { ObjectWriter } from '../../../client/controller/object-writer.ts';
+import { RecordedEvents } from '../../../client/events/event-dedup.ts';
 import { OrphanIndex } from '../../pods/orphan-index.ts';
 import { controllerOf, controllerUid } from '../../pods/ownership.ts';
 import { ownerKeys } from '../../pods/owner-keys.ts';
 import type { DeploymentAction } from './actions.ts';
 import { decideRollout, type DeploymentSnapshot } from './decide.ts';
-import { type DeploymentContext, deploymentWorker } from './perform.ts';
+import { type DeploymentContext, deploymentHandlers } from './perform.ts';
 
 export interface DeploymentOptions extends DeploymentContext {
   readonly informers: Informers;
@@ -27,7 +31,7 @@ export function deploymentController({ informers, ...context }: DeploymentOption
   const setsByOwner = sets.addIndex(controllerUid);
   const orphans = new OrphanIndex(sets);
   const podsByOwner = informers.cache(podKind).addIndex(controllerUid);
-  return {
+  return defineController({
     name: 'deployment',
     sources: [
       source(deploymentKind, ({ before, after }) => [keyOf((after ?? before)?.metadata ?? {})]),
@@ -46,9 +50,11 @@ export function deploymentController({ informers, ...context }: DeploymentOption
       };
     },
     decide: decideRollout,
-    perform: deploymentWorker(context),
+    writer: new ObjectWriter(context.client, [untypedKind(deploymentKind), untypedKind(replicaSetKind)]),
+    events: new RecordedEvents(context.recorder, context.clock),
+    actions: deploymentHandlers(context),
     parallelism: 16,
-  };
+  });
 }
 
 /** Recreate waits for the last old pod, also for one that lost its label while terminating and that its ReplicaSet does not count. */

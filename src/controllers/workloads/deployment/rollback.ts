@@ -1,7 +1,7 @@
 /** Rollback by annotation, as extensions/v1beta1 clients request it. */
 import type { Deployment, ReplicaSet } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
-import type { EventDraft } from '../../../client/decision.ts';
+import { recordOnce } from '../../../client/decision.ts';
 import { type DeploymentAction, type DeploymentDecision, decided } from './actions.ts';
 import { annotationsAfterRollback, revisionOf, rollbackAnnotation } from './annotations.ts';
 import { isSameTemplate, withoutHash } from './replica-sets.ts';
@@ -30,7 +30,7 @@ export function rollBack(deployment: Stored<Deployment>, sets: readonly Stored<R
   };
   return decided('RollsBack', `it goes back to revision ${revision}`, [
     clear(restored, deployment),
-    eventAction(deployment, { type: 'Normal', reason: 'DeploymentRollback', message: `Rolled back deployment "${name}" to revision ${revision}` }),
+    recordOnce({ about: deployment, type: 'Normal', reason: 'DeploymentRollback', message: `Rolled back deployment "${name}" to revision ${revision}` }),
   ]);
 }
 
@@ -41,9 +41,7 @@ function lastRevision(sets: readonly ReplicaSet[]): number {
 }
 
 const giveUp = (deployment: Stored<Deployment>, reason: string, message: string): DeploymentDecision =>
-  decided('NoRollback', message, [eventAction(deployment, { type: 'Warning', reason, message }), clear(deployment, deployment)]);
-
-const eventAction = (about: Stored<Deployment>, report: EventDraft): DeploymentAction => ({ do: 'tell', about, report });
+  decided('NoRollback', message, [recordOnce({ about: deployment, type: 'Warning', reason, message }), clear(deployment, deployment)]);
 
 function clear(deployment: Stored<Deployment>, from: Stored<Deployment>): DeploymentAction {
   const { [rollbackAnnotation]: _, ...annotations } = deployment.metadata.annotations ?? {};

@@ -111,7 +111,7 @@ describe('a deployment that changes its size', () => {
     expect(update).toMatchObject({
       object: { metadata: { annotations: { 'deployment.kubernetes.io/desired-replicas': '3', 'deployment.kubernetes.io/max-replicas': '4' } } },
     });
-    expect(tell).toMatchObject({ report: { type: 'Normal', reason: 'ScalingReplicaSet', message: 'Scaled up replica set v1 from 2 to 3' } });
+    expect(tell).toMatchObject({ event: { type: 'Normal', reason: 'ScalingReplicaSet', message: 'Scaled up replica set v1 from 2 to 3' } });
   });
 
   test('the sizes add up to what is allowed, and none is negative', () => {

@@ -1,6 +1,7 @@
 /** Sizes of ReplicaSets. */
 import type { Deployment, ReplicaSet } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
+import { recordOnce } from '../../../client/decision.ts';
 import type { DeploymentAction } from './actions.ts';
 import { desiredSizeOf, hasSizeAnnotations, mostSizeOf, sizeAnnotations } from './annotations.ts';
 import { active, allOf, byAge, type ReplicaSets, replicasOf, sum } from './replica-sets.ts';
@@ -24,11 +25,13 @@ function resize(deployment: Stored<Deployment>, set: Stored<ReplicaSet>, to: num
   return { set: scaled, actions: from === to ? [update] : [update, scaledEvent(deployment, set.metadata.name, { from, to })] };
 }
 
-export const scaledEvent = (about: Stored<Deployment>, name: string, { from, to }: { readonly from: number; readonly to: number }): DeploymentAction => ({
-  do: 'tell',
-  about,
-  report: { type: 'Normal', reason: 'ScalingReplicaSet', message: `Scaled ${from < to ? 'up' : 'down'} replica set ${name} from ${from} to ${to}` },
-});
+export const scaledEvent = (about: Stored<Deployment>, name: string, { from, to }: { readonly from: number; readonly to: number }): DeploymentAction =>
+  recordOnce({
+    about,
+    type: 'Normal',
+    reason: 'ScalingReplicaSet',
+    message: `Scaled ${from < to ? 'up' : 'down'} replica set ${name} from ${from} to ${to}`,
+  });
 
 /** The Deployment was scaled since its ReplicaSets got their sizes. */
 export const isScaling = (deployment: Deployment, replicaSets: ReplicaSets): boolean =>

@@ -18,11 +18,11 @@ const withDeadline = (replicas: number, status: DeploymentStatus = {}, parts: De
   deployment(replicas, { status, ...parts, spec: { progressDeadlineSeconds: 600, ...parts.spec } });
 
 /** The status that is written; undefined if nothing changes. */
-function told(of: Stored<Deployment>, replicaSets: ReplicaSets): DeploymentStatus | undefined {
+function writtenStatus(of: Stored<Deployment>, replicaSets: ReplicaSets): DeploymentStatus | undefined {
   const [action] = syncRolloutStatus(of, replicaSets, now).actions;
-  return action?.do === 'updateStatus' ? action.object.status : undefined;
+  return action?.do === 'updateStatus' ? (action.object.status as DeploymentStatus) : undefined;
 }
-const progressOf = (of: Stored<Deployment>, replicaSets: ReplicaSets) => told(of, replicaSets)?.conditions?.find(({ type }) => type === 'Progressing');
+const progressOf = (of: Stored<Deployment>, replicaSets: ReplicaSets) => writtenStatus(of, replicaSets)?.conditions?.find(({ type }) => type === 'Progressing');
 const alone = (...args: Parameters<typeof replicaSet>): ReplicaSets => ({ current: replicaSet(...args), old: [] });
 
 describe('the status of a deployment', () => {
@@ -144,7 +144,7 @@ describe('the progress of a rollout', () => {
       status: { conditions: [condition('ReplicaSetUpdated')] },
       spec: progressDeadlineSeconds === undefined ? {} : { progressDeadlineSeconds },
     });
-    expect(told(of, alone('v1', 1))?.conditions?.map(({ type }) => type)).toEqual(['Available']);
+    expect(writtenStatus(of, alone('v1', 1))?.conditions?.map(({ type }) => type)).toEqual(['Available']);
   });
 });
 
@@ -152,7 +152,7 @@ describe('the failure of a replica set', () => {
   const failing = (name: string, message: string) =>
     replicaSet(name, 1, { status: { conditions: [{ type: 'ReplicaFailure', status: 'True', lastTransitionTime: ago(5), reason: 'FailedCreate', message }] } });
   const failures = (replicaSets: ReplicaSets, status: DeploymentStatus = {}) =>
-    told(withDeadline(2, status), replicaSets)?.conditions?.filter(({ type }) => type === 'ReplicaFailure');
+    writtenStatus(withDeadline(2, status), replicaSets)?.conditions?.filter(({ type }) => type === 'ReplicaFailure');
 
   test("is its Deployment's: that of the current one before any other", () => {
     const expected = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', lastUpdateTime: ago(5), lastTransitionTime: ago(5) };
@@ -169,6 +169,6 @@ describe('the failure of a replica set', () => {
 test('an unchanged status is not written', () => {
   const of = withDeadline(2);
   const replicaSets = alone('v1', 1);
-  const status = told(of, replicaSets);
-  expect(told({ ...of, status: status ?? {} }, replicaSets)).toBeUndefined();
+  const status = writtenStatus(of, replicaSets);
+  expect(writtenStatus({ ...of, status: status ?? {} }, replicaSets)).toBeUndefined();
 });

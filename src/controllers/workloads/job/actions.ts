@@ -1,7 +1,7 @@
 import type { Job, Pod } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
 import type { Draft } from '../../../client/client.ts';
-import type { Decision, EventDraft } from '../../../client/decision.ts';
+import type { Decision, EventDraft, ObjectWrite, RecordEvent } from '../../../client/decision.ts';
 import type { OwnershipAction } from '../../pods/ownership.ts';
 import type { Backoff } from './backoff.ts';
 import type { Ending } from './conditions.ts';
@@ -16,10 +16,9 @@ export type JobAction =
   | { readonly do: 'createPods'; readonly job: Stored<Job>; readonly pods: readonly PodDraft[] }
   /** Removes the tracking finalizers. */
   | { readonly do: 'releasePods'; readonly pods: readonly Stored<Pod>[] }
-  /** `from`: the object of the snapshot, or what an earlier action of the same list writes. */
-  | { readonly do: 'updateStatus'; readonly object: Stored<Job>; readonly from: Stored<Job> }
+  | ObjectWrite<Stored<Job>>
   | { readonly do: 'rememberFailures'; readonly job: Stored<Job>; readonly backoff: Backoff }
-  | { readonly do: 'tell'; readonly job: Stored<Job>; readonly report: EventDraft };
+  | RecordEvent;
 
 export type JobDecision = Decision<JobAction>;
 

@@ -82,8 +82,8 @@ function inWords(action: JobAction): string {
       return `status ${shown(action.object.status)}`.trim();
     case 'rememberFailures':
       return `${action.backoff.failures} failures`;
-    case 'tell':
-      return `${action.report.reason}: ${action.report.message}`;
+    case 'recordEvent':
+      return `${action.event.reason}: ${action.event.message}`;
     default:
       return action.do;
   }

@@ -3,6 +3,7 @@ import type { Stored } from '../../../api/stored.ts';
 import { isFinished } from '../../../api/kinds/batch/job-conditions.ts';
 import { jobKind } from '../../../api/kinds/batch/job.ts';
 import { timestamp } from '../../../api/kinds/timestamps.ts';
+import { recordOnce, updateStatus } from '../../../client/decision.ts';
 import { sortedJson } from '../../pods/hash.ts';
 import { sortByOwner, ownershipActions } from '../../pods/ownership.ts';
 import { selects } from '../../pods/selector.ts';
@@ -131,13 +132,13 @@ function settle(state: JobState, { ending, status, ended, now }: StatusChange): 
   const announced = release.length + ended.length === 0 ? job : withStatus(job, first);
   const concluded = withStatus(announced, isOver ? withConclusion(last, ending, now) : last);
   return [
-    ...update(job, announced),
+    ...updateStatus(job, announced),
     ...(announced === job ? [] : [{ do: 'rememberFailures', job, backoff: state.backoff } as const]),
     ...(ended.length === 0 ? [] : [{ do: 'deletePods', job, pods: ended } as const]),
     ...(release.length === 0 ? [] : [{ do: 'releasePods', pods: release } as const]),
-    ...update(announced, concluded),
+    ...updateStatus(announced, concluded),
     ...suspensionEvents(job, concluded),
-    ...(isOver ? endReports(concluded, ending).map((report) => ({ do: 'tell', job, report }) as const) : []),
+    ...(isOver ? endReports(concluded, ending).map((event) => recordOnce({ about: job, ...event })) : []),
   ];
 }
 
@@ -145,12 +146,10 @@ const isEmpty = ({ succeeded = [], failed = [] }: NonNullable<JobStatus['uncount
 
 const withStatus = (job: Stored<Job>, status: JobStatus): Stored<Job> => (sortedJson(job.status) === sortedJson(status) ? job : { ...job, status });
 
-const update = (from: Stored<Job>, object: Stored<Job>): readonly JobAction[] => (from === object ? [] : [{ do: 'updateStatus', object, from }]);
-
 function suspensionEvents(before: Stored<Job>, after: Stored<Job>): readonly JobAction[] {
-  const said = ({ status }: Job) => status.conditions?.find(({ type }) => type === 'Suspended')?.status;
-  if (said(before) === said(after)) return [];
-  return [{ do: 'tell', job: before, report: said(after) === 'True' ? suspended : resumed }];
+  const statusOf = ({ status }: Job) => status.conditions?.find(({ type }) => type === 'Suspended')?.status;
+  if (statusOf(before) === statusOf(after)) return [];
+  return [recordOnce({ about: before, ...(statusOf(after) === 'True' ? suspended : resumed) })];
 }
 
 function reasonOf({ active, succeeded, failed, job }: JobState, ending: Ending | undefined, { create, remove, again }: JobPodChanges) {

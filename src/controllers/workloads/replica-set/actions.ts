@@ -1,6 +1,6 @@
 import type { Pod, ReplicaSet, ReplicaSetStatus } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
-import type { Decision } from '../../../client/decision.ts';
+import type { Decision, ObjectWrite } from '../../../client/decision.ts';
 import type { OwnershipAction } from '../../pods/ownership.ts';
 
 /** Everything that the controller may do. */
@@ -9,6 +9,6 @@ export type ReplicaSetAction =
   /** `status`: the status before the creation; written with a ReplicaFailure condition if a pod cannot be created. */
   | { readonly do: 'createPods'; readonly set: Stored<ReplicaSet>; readonly count: number; readonly status: ReplicaSetStatus }
   | { readonly do: 'deletePods'; readonly set: Stored<ReplicaSet>; readonly pods: readonly Stored<Pod>[]; readonly status: ReplicaSetStatus }
-  | { readonly do: 'updateStatus'; readonly set: Stored<ReplicaSet>; readonly status: ReplicaSetStatus };
+  | ObjectWrite<Stored<ReplicaSet>>;
 
 export type ReplicaSetDecision = Decision<ReplicaSetAction>;

@@ -1,16 +1,19 @@
 import type { Pod, ReplicaSet } from '../../../api/generated/types.ts';
+import { untypedKind } from '../../../api/kind.ts';
 import type { Stored } from '../../../api/stored.ts';
 import { podKind } from '../../../api/kinds/pod/pod.ts';
 import { replicaSetKind } from '../../../api/kinds/apps/replica-set.ts';
 import { keyOf } from '../../../client/informers/cache.ts';
 import type { Informers } from '../../../client/informers/informers.ts';
+import { defineController } from '../../../client/controller/define-controller.ts';
 import { type Controller, source } from '../../../client/controller/loop.ts';
+import { ObjectWriter } from '../../../client/controller/object-writer.ts';
 import { OrphanIndex } from '../../pods/orphan-index.ts';
 import { controllerOf, controllerUid } from '../../pods/ownership.ts';
 import { ownerKeys } from '../../pods/owner-keys.ts';
 import type { ReplicaSetAction } from './actions.ts';
 import { decideReplicas, type ReplicaSetSnapshot } from './decide.ts';
-import { type ReplicaSetContext, perform } from './perform.ts';
+import { type ReplicaSetContext, replicaSetHandlers } from './perform.ts';
 
 export interface ReplicaSetOptions extends ReplicaSetContext {
   readonly informers: Informers;
@@ -26,7 +29,7 @@ export function replicaSetController({ informers, ...context }: ReplicaSetOption
   const podsByOwner = informers.cache(podKind).addIndex(controllerUid);
   const orphans = new OrphanIndex(informers.cache(podKind));
   const podsOf = ({ metadata }: Stored<ReplicaSet>): readonly Stored<Pod>[] => podsByOwner.get(metadata.uid);
-  return {
+  return defineController({
     name: 'replica-set',
     sources: [
       source(replicaSetKind, ({ before, after }) => [keyOf((after ?? before)?.metadata ?? {})]),
@@ -43,7 +46,8 @@ export function replicaSetController({ informers, ...context }: ReplicaSetOption
       };
     },
     decide: decideReplicas,
-    perform: (action) => perform(action, context),
+    writer: new ObjectWriter(context.client, [untypedKind(replicaSetKind)]),
+    actions: replicaSetHandlers(context),
     parallelism: 16,
-  };
+  });
 }

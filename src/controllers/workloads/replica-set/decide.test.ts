@@ -61,7 +61,7 @@ const told = (action: ReplicaSetAction): string => {
     case 'deletePods':
       return `delete ${action.pods.map(({ metadata }) => metadata.name).join(' ')}`;
     case 'updateStatus':
-      return `status ${action.status.replicas}`;
+      return `status ${action.object.status.replicas}`;
     case 'confirmOwner':
       return 'confirm';
     default:
@@ -70,7 +70,7 @@ const told = (action: ReplicaSetAction): string => {
 };
 const done = (snapshot: ReplicaSetSnapshot) => decide(snapshot).actions.map(told);
 const statusOf = (snapshot: ReplicaSetSnapshot): ReplicaSetStatus | undefined =>
-  decide(snapshot).actions.flatMap((action) => (action.do === 'updateStatus' ? action.status : []))[0];
+  decide(snapshot).actions.flatMap((action) => (action.do === 'updateStatus' ? action.object.status : []))[0];
 
 describe('a ReplicaSet', () => {
   test('creates missing pods, at most 500 in one pass', () => {
@@ -225,12 +225,12 @@ describe('for any snapshot', () => {
         return { ...state, pods: state.pods.filter(({ metadata }) => !gone.has(metadata.name)) };
       }
       case 'updateStatus':
-        return { ...state, set: { ...state.set, status: action.status } };
+        return { ...state, set: { ...state.set, status: action.object.status } };
       case 'adopt':
         return { ...state, pods: change(state.pods, action.object.metadata.name, { ownerReferences: [action.reference] }) };
       case 'release':
         return { ...state, pods: change(state.pods, action.object.metadata.name, { ownerReferences: [] }) };
-      case 'confirmOwner':
+      default:
         return state;
     }
   };

@@ -1,6 +1,7 @@
 import type { Pod, ReplicaSet } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
 import { replicaSetKind } from '../../../api/kinds/apps/replica-set.ts';
+import { updateStatus } from '../../../client/decision.ts';
 import { inDeletionOrder } from '../../pods/deletion-order.ts';
 import { sortByOwner, ownershipActions } from '../../pods/ownership.ts';
 import { selects } from '../../pods/selector.ts';
@@ -49,7 +50,7 @@ function create(set: Stored<ReplicaSet>, counted: Counted, { count, now }: Chang
   // A selector that requires the absence of a label may match a template without labels. Such pods could not be found again.
   if (Object.keys(set.spec.template.metadata.labels ?? {}).length === 0) {
     const failed = withFailure(status, 'FailedCreate', 'unable to create pods, no labels', now);
-    const actions = isSameStatus(failed, set.status) ? [] : [{ do: 'updateStatus', set, status: failed } as const];
+    const actions = isSameStatus(failed, set.status) ? [] : updateStatus(set, { ...set, status: failed });
     return decided('NoLabels', 'pods of its template would have no labels', ...actions);
   }
   return decided('TooFewPods', `it has ${counted.active.length} pods of ${set.spec.replicas ?? 0}`, { do: 'createPods', set, count, status });
@@ -78,7 +79,7 @@ function neighboursOnNode(related: readonly Stored<Pod>[]): (pod: Stored<Pod>) =
 function syncStatus(set: Stored<ReplicaSet>, counted: Counted, now: number): ReplicaSetDecision {
   const status = withoutFailure(statusOf(set, counted, now));
   const again = nextAvailability(counted.active, set.spec.minReadySeconds ?? 0, now);
-  const actions = isSameStatus(status, set.status) ? [] : [{ do: 'updateStatus', set, status } as const];
+  const actions = isSameStatus(status, set.status) ? [] : updateStatus(set, { ...set, status });
   return { ...decided('Settled', `it has its ${counted.active.length} pods`, ...actions), ...(again === undefined ? {} : { again }) };
 }
 

@@ -19,7 +19,7 @@ export type StatefulSetAction =
   | { readonly do: 'together'; readonly steps: readonly PodStep[] }
   /** Raises the storage request of a claim. */
   | {
-      readonly do: 'growClaim';
+      readonly do: 'expandClaim';
       readonly set: Stored<StatefulSet>;
       readonly podName: string;
       readonly claim: Stored<PersistentVolumeClaim>;
@@ -41,7 +41,7 @@ export type PodStep =
   /** For a Pending pod whose claims are missing. */
   | { readonly do: 'restoreClaims'; readonly set: Stored<StatefulSet>; readonly podName: string; readonly claims: ClaimChanges }
   /** Before the pod is deleted: sets the owners of its claims. */
-  | { readonly do: 'markClaims'; readonly set: Stored<StatefulSet>; readonly podName: string; readonly claims: ClaimChanges }
+  | { readonly do: 'updateClaims'; readonly set: Stored<StatefulSet>; readonly podName: string; readonly claims: ClaimChanges }
   | { readonly do: 'deletePod'; readonly set: Stored<StatefulSet>; readonly pod: Stored<Pod> };
 
 /** What has to be written to the claims of one pod. */

@@ -57,7 +57,7 @@ function expand(set: Stored<StatefulSet>, { pod, claim, wanted }: BoundClaim): C
   const expanded = { ...claim, spec: { ...claim.spec, resources: { ...resources, requests: { ...resources.requests, storage: showAmount(wanted) } } } };
   const text = `claim ${claim.metadata.name} asks for ${showAmount(requestOf(claim))}, its template for ${showAmount(wanted)}`;
   return {
-    actions: [{ do: 'growClaim', set, podName: pod.metadata.name, claim: expanded, from: claim }],
+    actions: [{ do: 'expandClaim', set, podName: pod.metadata.name, claim: expanded, from: claim }],
     reasons: [{ code: 'ClaimTooSmall', text }],
   };
 }

@@ -8,12 +8,14 @@ import { statefulSetKind } from '../../../api/kinds/apps/stateful-set.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import { type Change, type Index, keyOf } from '../../../client/informers/cache.ts';
 import type { Informers } from '../../../client/informers/informers.ts';
+import { defineController } from '../../../client/controller/define-controller.ts';
 import { type Controller, source } from '../../../client/controller/loop.ts';
+import { ObjectWriter } from '../../../client/controller/object-writer.ts';
 import { controllerOf, controllerUidOrNamespace, orphansOf } from '../../pods/ownership.ts';
 import type { StatefulSetAction } from './actions.ts';
 import { decideSet, type StatefulSetSnapshot } from './decide.ts';
 import { claimTemplates, parseMemberName, templateName } from './identity.ts';
-import { StatefulSetWorker, type StatefulSetContext } from './perform.ts';
+import { type StatefulSetContext, StatefulSetWorker, writtenKinds } from './perform.ts';
 
 export interface StatefulSetOptions extends StatefulSetContext {
   readonly informers: Informers;
@@ -29,8 +31,7 @@ export function statefulSetController({ informers, ...options }: StatefulSetOpti
   const orphansBySet = pods.addIndex(setsOfOrphan);
   const revisionsByController = revisions.addIndex(controllerUidOrNamespace);
   const setsByClaim = sets.addIndex(claimPrefixes);
-  const performer = new StatefulSetWorker(options);
-  return {
+  return defineController({
     name: 'stateful-set',
     sources: [
       source(statefulSetKind, ({ before, after }) => [keyOf((after ?? before)?.metadata ?? {})]),
@@ -51,9 +52,10 @@ export function statefulSetController({ informers, ...options }: StatefulSetOpti
       };
     },
     decide: decideSet,
-    perform: (action) => performer.perform(action),
+    writer: new ObjectWriter(options.client, writtenKinds),
+    actions: new StatefulSetWorker(options).handlers,
     parallelism: 16,
-  };
+  });
 }
 
 /** An index function: the StatefulSet that the name of an orphan pod points to. */

@@ -143,7 +143,7 @@ function correction(snapshot: MembersSnapshot, member: Member, pod: Stored<Pod>)
 function marking(snapshot: MembersSnapshot, pod: Stored<Pod>): readonly PodStep[] {
   const podName = pod.metadata.name;
   const claims = ownerChanges(snapshot, { name: podName, ordinal: ordinalOf(pod), pod });
-  return claims.toUpdate.length === 0 ? [] : [{ do: 'markClaims', set: snapshot.set, podName, claims }];
+  return claims.toUpdate.length === 0 ? [] : [{ do: 'updateClaims', set: snapshot.set, podName, claims }];
 }
 
 const deletion = (set: Stored<StatefulSet>, pod: Stored<Pod>): PodStep => ({ do: 'deletePod', set, pod });

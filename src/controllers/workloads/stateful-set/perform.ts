@@ -4,12 +4,11 @@ import { persistentVolumeClaimKind } from '../../../api/kinds/core/persistent-vo
 import { controllerRevisionKind } from '../../../api/kinds/apps/controller-revision.ts';
 import { podKind } from '../../../api/kinds/pod/pod.ts';
 import { statefulSetKind } from '../../../api/kinds/apps/stateful-set.ts';
-import type { KubeObject } from '../../../api/object.ts';
 import type { Client, Result } from '../../../client/client.ts';
 import { type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
 import type { EventRecorder } from '../../../client/events/event-recorder.ts';
 import { ObjectWriter } from '../../../client/controller/object-writer.ts';
-import { performOwnership } from '../../pods/perform-ownership.ts';
+import { ownershipHandlers } from '../../pods/perform-ownership.ts';
 import { slowStart } from '../../pods/slow-start.ts';
 import { type StatefulSetAction, claimReport, foreignControllerReport, podReport, type PodStep } from './actions.ts';
 
@@ -20,14 +19,9 @@ export interface StatefulSetContext {
 
 type Of<A extends { do: string }, Name extends A['do']> = Extract<A, { do: Name }>;
 /** The claims of one pod. */
-type MemberClaims = Pick<Of<PodStep, 'markClaims'>, 'set' | 'podName' | 'claims'>;
+type MemberClaims = Pick<Of<PodStep, 'updateClaims'>, 'set' | 'podName' | 'claims'>;
 
-const kinds = new Map<string, Kind>([untypedKind(statefulSetKind), untypedKind(podKind), untypedKind(controllerRevisionKind)].map((kind) => [kind.kind, kind]));
-function kindOf({ kind }: KubeObject): Kind {
-  const known = kinds.get(kind);
-  if (known === undefined) throw new Error(`a StatefulSet owns no ${kind}`);
-  return known;
-}
+export const writtenKinds: readonly Kind[] = [untypedKind(statefulSetKind), untypedKind(podKind), untypedKind(controllerRevisionKind)];
 
 export class StatefulSetWorker {
   readonly #client: Client;
@@ -37,28 +31,23 @@ export class StatefulSetWorker {
   constructor({ client, recorder }: StatefulSetContext) {
     this.#client = client;
     this.#recorder = recorder;
-    this.#writer = new ObjectWriter(client, [...kinds.values()]);
+    this.#writer = new ObjectWriter(client, writtenKinds);
   }
 
-  async perform(action: StatefulSetAction): Promise<Outcome> {
-    switch (action.do) {
-      case 'confirmOwner':
-      case 'adopt':
-      case 'release':
-        return await performOwnership(action, this.#client, kindOf);
-      case 'createRevision':
-        return outcomeOf(await this.#client.create(controllerRevisionKind, action.revision));
-      case 'update':
-      case 'updateStatus':
-      case 'delete':
-        return await this.#writer.perform(action);
-      case 'together':
-        return await slowStart(action.steps, (step) => this.#step(step));
-      case 'growClaim':
-        return await this.#growClaim(action);
-      default:
-        return await this.#step(action);
-    }
+  get handlers() {
+    const step = (each: PodStep): Promise<Outcome> => this.#step(each);
+    return {
+      ...ownershipHandlers(this.#client, writtenKinds),
+      createRevision: async ({ revision }: Of<StatefulSetAction, 'createRevision'>): Promise<Outcome> =>
+        outcomeOf(await this.#client.create(controllerRevisionKind, revision)),
+      together: ({ steps }: Of<StatefulSetAction, 'together'>) => slowStart(steps, step),
+      expandClaim: (action: Of<StatefulSetAction, 'expandClaim'>) => this.#expandClaim(action),
+      createPod: step,
+      updatePod: step,
+      restoreClaims: step,
+      updateClaims: step,
+      deletePod: step,
+    };
   }
 
   #step(step: PodStep): Promise<Outcome> {
@@ -69,7 +58,7 @@ export class StatefulSetWorker {
         return this.#updatePod(step);
       case 'restoreClaims':
         return this.#restoreClaims(step);
-      case 'markClaims':
+      case 'updateClaims':
         return this.#updateClaims(step).then(({ outcome }) => outcome);
       case 'deletePod':
         return this.#deletePod(step);
@@ -141,7 +130,7 @@ export class StatefulSetWorker {
     return this.#recordPod(stepResult(result), 'Delete', { set, podName: pod.metadata.name });
   }
 
-  async #growClaim({ set, podName, claim }: Of<StatefulSetAction, 'growClaim'>): Promise<Outcome> {
+  async #expandClaim({ set, podName, claim }: Of<StatefulSetAction, 'expandClaim'>): Promise<Outcome> {
     const { outcome, refusal } = stepResult(await this.#client.update(persistentVolumeClaimKind, claim));
     const report = claimReport('Expand', set, { claim: claim.metadata.name, pod: podName, error: refusal });
     if (outcome === 'done' || refusal !== undefined) this.#recorder.record(set, report);

@@ -5,6 +5,7 @@ import { jobKind } from '../../../api/kinds/batch/job.ts';
 import { keyOf } from '../../../client/informers/cache.ts';
 import { type Client, refOf } from '../../../client/client.ts';
 import type { Informers } from '../../../client/informers/informers.ts';
+import { defineController } from '../../../client/controller/define-controller.ts';
 import { type Controller, outcomeOf, source } from '../../../client/controller/loop.ts';
 import type { TtlAfterFinishedAction } from './actions.ts';
 import { decideExpiry } from './decide.ts';
@@ -17,17 +18,19 @@ export interface TtlAfterFinishedOptions {
 /** Deletes finished Jobs after ttlSecondsAfterFinished. Keys are those of Jobs: 'namespace/name'. */
 export function ttlAfterFinished({ client, informers }: TtlAfterFinishedOptions): Controller<string, Stored<Job>, TtlAfterFinishedAction> {
   const jobs = informers.cache(jobKind);
-  return {
+  return defineController({
     name: 'job-expiry',
     sources: [source(jobKind, ({ after }) => (after !== undefined && mayExpire(after) ? [keyOf(after.metadata)] : []))],
     snapshot: (key) => jobs.getKey(key),
     decide: decideExpiry,
-    async perform({ job }) {
-      const { uid, resourceVersion } = job.metadata;
-      return outcomeOf(await client.delete(jobKind, refOf(job), { preconditions: { uid, resourceVersion }, propagation: 'Foreground' }));
+    actions: {
+      async delete({ job }) {
+        const { uid, resourceVersion } = job.metadata;
+        return outcomeOf(await client.delete(jobKind, refOf(job), { preconditions: { uid, resourceVersion }, propagation: 'Foreground' }));
+      },
     },
     parallelism: 16,
-  };
+  });
 }
 
 const mayExpire = ({ spec, status }: Job): boolean => spec.ttlSecondsAfterFinished !== undefined && isFinished(status);

@@ -7,6 +7,7 @@ import { type Change, keyOf } from '../../../../client/informers/cache.ts';
 import type { Client } from '../../../../client/client.ts';
 import { confirmGone } from '../../../../client/controller/confirm.ts';
 import type { Informers } from '../../../../client/informers/informers.ts';
+import { defineController } from '../../../../client/controller/define-controller.ts';
 import { type Controller, source } from '../../../../client/controller/loop.ts';
 import { controllerOf, controllerUid } from '../../../pods/ownership.ts';
 import { releasePod } from '../perform.ts';
@@ -23,7 +24,7 @@ export interface JobOrphanPodsOptions {
 export function jobOrphanPods({ client, informers }: JobOrphanPodsOptions): Controller<string, OrphanPodSnapshot, OrphanPodAction> {
   const [jobs, pods] = [informers.cache(jobKind), informers.cache(podKind)];
   const podsByOwner = pods.addIndex(controllerUid);
-  return {
+  return defineController({
     name: 'job-orphans',
     sources: [
       source(podKind, ({ after }) => (after !== undefined && isTracked(after) ? [keyOf(after.metadata)] : [])),
@@ -34,9 +35,12 @@ export function jobOrphanPods({ client, informers }: JobOrphanPodsOptions): Cont
       return pod === undefined ? undefined : { pod, job: jobOf(pod, (ref) => jobs.get(ref)) };
     },
     decide: decideOrphanPod,
-    perform: (action) => (action.do === 'release' ? releasePod(action.pod, client) : confirmGone(client, jobKind, action.job)),
+    actions: {
+      release: ({ pod }) => releasePod(pod, client),
+      confirmJobGone: ({ job }) => confirmGone(client, jobKind, job),
+    },
     parallelism: 16,
-  };
+  });
 }
 
 /** The Job counts no more pods: it was deleted, replaced or has ended. */
