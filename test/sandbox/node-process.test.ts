@@ -83,7 +83,10 @@ describeWithSandboxes('moor node', () => {
     const directory = realpathSync(mkdtempSync(path.join(tmpdir(), 'moor-node-')));
     const bootstrap = path.join(directory, 'bootstrap');
     await using moor = await startMoor({ args: ['--store', 'memory', '--controllers=false', '--bootstrap-kubeconfig', bootstrap] });
-    const node = await startNodeProcess({ kubeconfig: bootstrap }, { name: 'n1', dataDir: path.join(directory, 'node'), readyText: 'waiting for a certificate' });
+    const node = await startNodeProcess(
+      { kubeconfig: bootstrap },
+      { name: 'n1', dataDir: path.join(directory, 'node'), readyText: 'waiting for a certificate' },
+    );
     expect(await node.stop()).toBe(0);
     expect(moor.output()).not.toContain('became leader');
     rmSync(directory, { recursive: true });
