@@ -3,6 +3,9 @@ import type { KubeObject } from '../api/object.ts';
 import type { Stored } from '../api/stored.ts';
 import type { RequestInfo } from '../api/request-info.ts';
 import type { Status } from '../api/status.ts';
+import type { Fence, ListMeta, WatchEventType } from '../api/wire.ts';
+
+export type { Fence, ListMeta, WatchEventType } from '../api/wire.ts';
 
 /**
  * The API below HTTP: what a request for a resource is once it was received and authenticated, and what comes of it.
@@ -43,12 +46,6 @@ export interface User {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** `lease`: 'kube-system/moor-controllers'. `epoch`: the store revision at which the leader acquired it. */
-export interface Fence {
-  readonly lease: string;
-  readonly epoch: number;
-}
-
 export type ApiResponse =
   | { readonly type: 'object'; readonly code: number; readonly kind: Kind; readonly stored: ObjectRevision; readonly warnings: readonly string[] }
   | { readonly type: 'list'; readonly kind: Kind; readonly items: readonly ObjectRevision[]; readonly metadata: ListMeta; readonly warnings: readonly string[] }
@@ -73,14 +70,6 @@ export interface Splice {
   readonly bytes: Uint8Array;
   readonly at: number;
 }
-
-export interface ListMeta {
-  readonly resourceVersion: string;
-  readonly continue?: string;
-  readonly remainingItemCount?: number;
-}
-
-export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
 
 /** All watchers that see the same change in the same way get the same object; what is encoded from it is kept in `memo`. */
 export interface WatchEvent {

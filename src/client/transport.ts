@@ -1,6 +1,9 @@
 import type { KubeObject } from '../api/object.ts';
 import type { RequestInfo } from '../api/request-info.ts';
 import type { ApiError, Status } from '../api/status.ts';
+import type { Fence, ListMeta, WatchEventType } from '../api/wire.ts';
+
+export type { Fence, ListMeta } from '../api/wire.ts';
 
 /**
  * How a client reaches an API server: over HTTPS (`http-transport.ts`), or by reference in the server's own process
@@ -24,12 +27,6 @@ export interface TransportRequest {
   readonly fence?: Fence;
 }
 
-/** The leader under whose epoch a request writes (docs/EXTENSIONS.md). `lease`: 'kube-system/moor-controllers'. */
-export interface Fence {
-  readonly lease: string;
-  readonly epoch: number;
-}
-
 export type Answer =
   | { readonly type: 'object'; readonly object: KubeObject }
   | { readonly type: 'list'; readonly items: readonly KubeObject[]; readonly metadata: ListMeta }
@@ -38,14 +35,8 @@ export type Answer =
   /** No answer came: the request may or may not have had its effect. */
   | { readonly type: 'unreachable'; readonly error: Error };
 
-export interface ListMeta {
-  readonly resourceVersion: string;
-  readonly continue?: string;
-  readonly remainingItemCount?: number;
-}
-
 export interface StreamEvent<T extends KubeObject = KubeObject> {
-  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
+  readonly type: WatchEventType;
   readonly object: T;
 }
 

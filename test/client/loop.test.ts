@@ -12,7 +12,7 @@ import { Informers } from '../../src/client/informers/informers.ts';
 import { type Controller, type LoopOptions, outcomeOf, runController, source } from '../../src/client/controller/loop.ts';
 import type { Transport } from '../../src/client/transport.ts';
 
-interface Seen {
+interface CopierSnapshot {
   readonly original: ConfigMap;
   readonly copies: readonly (ConfigMap | undefined)[];
 }
@@ -21,7 +21,7 @@ type Copy = { readonly name: string; readonly value: string; readonly old: Confi
 const suffixes = ['-copy-1', '-copy-2', '-copy-3'];
 
 /** Keeps three copies of every map named `original-…`: three actions, which may be cut off anywhere. */
-function copier(client: Client, informers: Informers): Controller<string, Seen, Copy> {
+function copier(client: Client, informers: Informers): Controller<string, CopierSnapshot, Copy> {
   const cache = informers.cache(configMapKind);
   return {
     name: 'copier',

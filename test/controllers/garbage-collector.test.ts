@@ -135,7 +135,7 @@ test(
 );
 
 test(
-  'an owner that never was, or is somebody else by now, is no owner',
+  'an owner that never existed, or has another uid by now, is no owner',
   inCluster(async (cluster, world) => {
     const other = await make(cluster, 'other');
     await make(cluster, 'orphan', { ownerReferences: [ownedBy(other, { name: 'ghost', uid: '6d9fd2a5-1111-4222-8333-0123456789ab' })] });
@@ -148,7 +148,7 @@ test(
 );
 
 test(
-  'an owner of a kind that nobody serves proves nothing',
+  'an owner of a kind that is not served proves nothing',
   inCluster(async (cluster, world) => {
     await make(cluster, 'kept', { ownerReferences: [{ apiVersion: 'example.com/v1', kind: 'Widget', name: 'w', uid: 'u' }] });
     await world.sleep(600_000);
@@ -283,7 +283,7 @@ test('crashes, lost answers and broken streams delay the collector, and change n
   }
 });
 
-/** Adds an owner to a map, however often somebody else writes it meanwhile. Says whether it succeeded. */
+/** Adds an owner to a ConfigMap, with retries on conflict. @returns whether it succeeded */
 async function adopt(cluster: TestCluster, name: string, owner: ConfigMap): Promise<boolean> {
   for (;;) {
     const found = await cluster.client.get(configMapKind, inDefault(name));
@@ -295,7 +295,7 @@ async function adopt(cluster: TestCluster, name: string, owner: ConfigMap): Prom
   }
 }
 
-test('whoever adopts an object in time keeps it, however old the news are that the collector acts upon', async () => {
+test('an owner that adopts an object in time keeps it, however stale the cache of the garbage collector is', async () => {
   let adopted = 0;
   let late = 0;
   for (const seed of seeds(25)) {

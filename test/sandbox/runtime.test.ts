@@ -346,16 +346,16 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     await agent.close();
     const { group } = layoutOf(own.root, { hidden: [], namespaces: () => [] });
     await expect.poll(() => ['', 'memory', 'cpu'].filter((name) => existsSync(path.join('/sys/fs/cgroup', name, group)))).toEqual([]);
-    await expect.poll(() => marked(`keeper ${own.root}`).size).toBe(0);
+    await expect.poll(() => marked(`shim ${own.root}`).size).toBe(0);
     await own.dispose();
   });
 
   test('end with their shim, and the next one reports it', async () => {
     const { uid, run } = await started({ ...shell('echo up; exec sleep infinity'), user: { uid: 1234, gid: 1234, groups: [] } });
     await awaitLog(run.id, 'up');
-    const keeper = marked(`keeper ${machine.root}`);
-    expect(keeper.size).toBe(1);
-    for (const pid of keeper.values()) process.kill(pid, 'SIGKILL');
+    const shim = marked(`shim ${machine.root}`);
+    expect(shim.size).toBe(1);
+    for (const pid of shim.values()) process.kill(pid, 'SIGKILL');
     expect((await endOf(uid))?.state).toMatchObject({ exitCode: 137, reason: 'ContainerStatusUnknown' });
     expect(runtime.pod(uid)?.sandbox).toBeUndefined();
     // Whether its processes are gone as well.

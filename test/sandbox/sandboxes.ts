@@ -34,7 +34,7 @@ export interface Machine {
 export async function sandboxMachine(options: Partial<ShimSettings> = {}): Promise<Machine> {
   const root = mkdtempSync(path.join(tmpdir(), 'moor-sandbox-'));
   // Where it finds packages.
-  const program = path.join(process.cwd(), 'node_modules', `.moor-keeper-${path.basename(root)}.mjs`);
+  const program = path.join(process.cwd(), 'node_modules', `.moor-shim-${path.basename(root)}.mjs`);
   const bundle = await rolldown({ input: 'src/commands/container-shim.ts', platform: 'node', external: /^[^./]/ });
   await bundle.write({ file: program, codeSplitting: false });
   const world = createRealWorld({ logLevel: 'silent' });
@@ -73,7 +73,7 @@ export async function sandboxMachine(options: Partial<ShimSettings> = {}): Promi
 /** Ends the shim of that state directory and its containers. */
 export async function endContainers(state: string): Promise<void> {
   const layout = layoutOf(state, { hidden: [], namespaces: () => [] });
-  for (const mark of [`keeper ${state}`, layout.mark('')]) for (const pid of marked(mark).values()) signal(pid, 'SIGKILL');
+  for (const mark of [`shim ${state}`, layout.mark('')]) for (const pid of marked(mark).values()) signal(pid, 'SIGKILL');
   await run(['ip', 'link', 'del', layout.bridge]);
 }
 

@@ -62,7 +62,7 @@ export function runStorage(
   const view = new VolumesView();
   informers.cache(persistentVolumeKind).subscribe(({ before, after }) => void view.changeVolume(before, after));
   informers.cache(persistentVolumeClaimKind).subscribe(({ before, after }) => void view.changeClaim(before, after));
-  const tellings = () => new RecordedEvents(new EventRecorder({ world, client, eventKind, component: volumeEventSource }), world.clock);
+  const recordedEvents = () => new RecordedEvents(new EventRecorder({ world, client, eventKind, component: volumeEventSource }), world.clock);
   const common = {
     client,
     informers,
@@ -86,9 +86,9 @@ export function runStorage(
   };
   const together = mode === 'plain' ? {} : { bindTogether: (pair: VolumeClaimPair) => client.bindTogether(pair) };
   const loops = [
-    runController(volumeBinder({ ...common, events: tellings(), ...together }), options),
-    runController(provisioner({ ...common, events: tellings(), drivers: making }), options),
-    runController(reclaimer({ ...common, events: tellings(), drivers: deleting }), options),
+    runController(volumeBinder({ ...common, events: recordedEvents(), ...together }), options),
+    runController(provisioner({ ...common, events: recordedEvents(), drivers: making }), options),
+    runController(reclaimer({ ...common, events: recordedEvents(), drivers: deleting }), options),
   ];
   informers.start();
   return loops;

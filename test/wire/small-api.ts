@@ -1,5 +1,4 @@
 import type { Kind } from '../../src/api/kind.ts';
-import type { KubeObject } from '../../src/api/object.ts';
 import { isRead } from '../../src/api/request-info.ts';
 import { statusErrors } from '../../src/api/status.ts';
 import type { Stored } from '../../src/api/stored.ts';

@@ -20,13 +20,13 @@ export async function apiRequest({ exchange, info, query, user, bodyLimit, exten
     info,
     query,
     user,
-    body: exchange.method === 'GET' ? noBody : await bodyOf(exchange, bodyLimit),
+    body: exchange.method === 'GET' ? emptyBody : await bodyOf(exchange, bodyLimit),
     userAgent: exchange.header('user-agent') ?? '',
     ...(fence === undefined ? {} : { fence }),
   };
 }
 
-const noBody: RequestBody = { type: 'none' };
+const emptyBody: RequestBody = { type: 'none' };
 
 async function bodyOf(exchange: Exchange, limit: number): Promise<RequestBody> {
   const encoding = exchange.header('content-encoding') ?? 'identity';
@@ -34,7 +34,7 @@ async function bodyOf(exchange: Exchange, limit: number): Promise<RequestBody> {
     throw new ApiError(415, 'UnsupportedMediaType', `the body of the request is compressed (${encoding}): send it without content-encoding`);
   }
   const bytes = await exchange.body(limit);
-  if (bytes.length === 0 && exchange.method === 'DELETE') return noBody;
+  if (bytes.length === 0 && exchange.method === 'DELETE') return emptyBody;
   const contentType = (exchange.header('content-type') ?? '').split(';')[0] ?? '';
   return { type: 'bytes', contentType: contentType.trim().toLowerCase(), bytes };
 }

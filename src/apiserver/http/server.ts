@@ -132,7 +132,7 @@ interface Serving {
 
 function serve(server: Http2SecureServer, { handler, connections, limits, world, metrics }: Serving): Http1FastPath {
   const turns = new PipelineQueue(limits.pipelinedRequests, world.timers);
-  const portions = new StreamBatches<TLSSocket>(world.timers);
+  const batches = new StreamBatches<TLSSocket>(world.timers);
   // Node's own listener: HTTP/2, and HTTP/1 in all its forms.
   const byNode = server.listeners('secureConnection')[0] as (this: Http2SecureServer, socket: TLSSocket) => void;
   const fastPath = new Http1FastPath({
@@ -176,7 +176,7 @@ function serve(server: Http2SecureServer, { handler, connections, limits, world,
     stream.on('error', () => undefined);
     const socket = stream.session?.socket as TLSSocket | undefined;
     if (socket === undefined) return;
-    portions.start(socket, () => void handler.handle(new Http2Exchange(stream, headers, { socket, rawHeaders, limits, timers: world.timers })));
+    batches.start(socket, () => void handler.handle(new Http2Exchange(stream, headers, { socket, rawHeaders, limits, timers: world.timers })));
   });
   server.on('upgrade', (request, _socket, head: Buffer) => {
     void handler.handle(new UpgradeExchange(request, head));

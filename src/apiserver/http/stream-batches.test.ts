@@ -4,12 +4,12 @@ import { StreamBatches } from './stream-batches.ts';
 function open() {
   const due: (() => void)[] = [];
   const begun: string[] = [];
-  const portions = new StreamBatches<{ name: string }>({ soon: (callback) => void due.push(callback) });
+  const batches = new StreamBatches<{ name: string }>({ soon: (callback) => void due.push(callback) });
   const connections = new Map(['a', 'b'].map((name) => [name, { name }]));
   return {
     begun,
     ask: (name: string, count: number): void => {
-      for (let i = 1; i <= count; i += 1) portions.start(connections.get(name) ?? { name }, () => void begun.push(`${name}${i}`));
+      for (let i = 1; i <= count; i += 1) batches.start(connections.get(name) ?? { name }, () => void begun.push(`${name}${i}`));
     },
     turn: (): void => {
       for (const callback of due.splice(0)) callback();
@@ -26,7 +26,7 @@ describe('requests that arrive on one connection at once', () => {
     expect(begun).toHaveLength(19);
   });
 
-  test('begin in portions, in their order, and others between them', () => {
+  test('begin in batches, in their order, and others between them', () => {
     const { ask, begun, turn } = open();
     ask('a', 40);
     ask('b', 1);

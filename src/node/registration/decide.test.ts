@@ -29,52 +29,52 @@ const host: Host = {
 
 /** A server and an agent in miniature. */
 class SmallServer {
-  sight: NodeRegistrationSnapshot;
+  snapshot: NodeRegistrationSnapshot;
   readonly told: string[] = [];
   #uids = 0;
 
-  constructor(sight: Partial<NodeRegistrationSnapshot> = {}) {
-    this.sight = { host, node: undefined, csiNode: undefined, registered: false, volumesInUse: [], reportDue: 0, unschedulableRecorded: false, ...sight };
+  constructor(snapshot: Partial<NodeRegistrationSnapshot> = {}) {
+    this.snapshot = { host, node: undefined, csiNode: undefined, registered: false, volumesInUse: [], reportDue: 0, unschedulableRecorded: false, ...snapshot };
   }
 
   perform(action: NodeAction): void {
-    const sight = this.sight;
+    const snapshot = this.snapshot;
     switch (action.do) {
       case 'create-node':
-        this.sight = { ...sight, node: this.#stored(action.object) };
+        this.snapshot = { ...snapshot, node: this.#stored(action.object) };
         return;
       case 'update-node':
-        this.sight = { ...sight, node: action.object };
+        this.snapshot = { ...snapshot, node: action.object };
         return;
       case 'report':
-        this.sight = { ...sight, node: action.object, reportDue: now + 1 };
+        this.snapshot = { ...snapshot, node: action.object, reportDue: now + 1 };
         return;
       case 'create-csi-node':
-        this.sight = { ...sight, csiNode: this.#stored(action.object) };
+        this.snapshot = { ...snapshot, csiNode: this.#stored(action.object) };
         return;
       case 'update-csi-node':
-        this.sight = { ...sight, csiNode: action.object };
+        this.snapshot = { ...snapshot, csiNode: action.object };
         return;
       case 'delete-csi-node':
-        this.sight = { ...sight, csiNode: undefined };
+        this.snapshot = { ...snapshot, csiNode: undefined };
         return;
       case 'registered':
-        this.sight = { ...sight, registered: true };
+        this.snapshot = { ...snapshot, registered: true };
         return;
       case 'record-event':
         this.told.push(action.reason);
-        if (action.remember !== undefined) this.sight = { ...sight, unschedulableRecorded: action.remember.unschedulable };
+        if (action.remember !== undefined) this.snapshot = { ...snapshot, unschedulableRecorded: action.remember.unschedulable };
     }
   }
 
   settle(): this {
-    for (let pass = 0; pass < 10; pass++) for (const action of decideNode(this.sight, now).actions) this.perform(action);
+    for (let pass = 0; pass < 10; pass++) for (const action of decideNode(this.snapshot, now).actions) this.perform(action);
     return this;
   }
 
   /** The agent starts anew. */
   crash(): void {
-    this.sight = { ...this.sight, registered: false, reportDue: 0, unschedulableRecorded: false };
+    this.snapshot = { ...this.snapshot, registered: false, reportDue: 0, unschedulableRecorded: false };
   }
 
   #stored<T extends Node | CSINode>(object: T): T {
@@ -87,7 +87,7 @@ const ready = ({ status }: Node): boolean => status.conditions?.some(({ type, st
 describe('a node', () => {
   test('is not ready before its CSINode is there', () => {
     const server = new SmallServer();
-    const [create] = decideNode(server.sight, now).actions;
+    const [create] = decideNode(server.snapshot, now).actions;
     expect(create).toMatchObject({ do: 'create-node' });
     if (create?.do === 'create-node') {
       expect(ready(create.object)).toBe(false);
@@ -96,65 +96,65 @@ describe('a node', () => {
       expect(create.object.status.conditions?.at(-1)).toMatchObject({ reason: 'KubeletNotReady', message: 'CSINode is not yet initialized' });
       server.perform(create);
     }
-    expect(decideNode(server.sight, now).actions.map((action) => action.do)).toEqual([
+    expect(decideNode(server.snapshot, now).actions.map((action) => action.do)).toEqual([
       ...Array.from({ length: 5 }, () => 'record-event'),
       'registered',
       'create-csi-node',
     ]);
     server.settle();
-    expect(server.sight.node && ready(server.sight.node)).toBe(true);
+    expect(server.snapshot.node && ready(server.snapshot.node)).toBe(true);
     expect(server.told.at(-1)).toBe('NodeReady');
   });
 
   test('that was there before has its own labels set again, and keeps the others', () => {
-    const before = new SmallServer().settle().sight.node;
+    const before = new SmallServer().settle().snapshot.node;
     if (before === undefined) throw new Error('there is no node');
     const labels = { ...before.metadata.labels, disk: 'ssd', 'topology.kubernetes.io/zone': 'moved' };
     const server = new SmallServer({ node: { ...before, metadata: { ...before.metadata, labels } } }).settle();
-    expect(server.sight.node?.metadata.labels).toEqual({ ...host.labels, disk: 'ssd' });
+    expect(server.snapshot.node?.metadata.labels).toEqual({ ...host.labels, disk: 'ssd' });
     // A known node needs no events about its resources.
     expect(server.told).toEqual(['Starting']);
   });
 
   test('that is registered is not registered again', () => {
-    expect(decideNode(new SmallServer({ registered: true }).sight, now).actions).toEqual([]);
+    expect(decideNode(new SmallServer({ registered: true }).snapshot, now).actions).toEqual([]);
     const server = new SmallServer().settle();
-    const moved = { ...server.sight, node: { ...server.sight.node, metadata: { name: 'node-1', uid: 'uid-1', labels: {} } } as Node };
+    const moved = { ...server.snapshot, node: { ...server.snapshot.node, metadata: { name: 'node-1', uid: 'uid-1', labels: {} } } as Node };
     expect(decideNode(moved, now).actions).toEqual([]);
   });
 
   test('gets a CSINode of its own in place of that of another', () => {
     const server = new SmallServer().settle();
     const foreign = {
-      ...server.sight.csiNode,
+      ...server.snapshot.csiNode,
       metadata: { name: 'node-1', uid: 'old', ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'gone' }] },
     };
-    server.sight = { ...server.sight, csiNode: foreign as CSINode };
-    expect(decideNode(server.sight, now).actions).toMatchObject([{ do: 'delete-csi-node' }]);
+    server.snapshot = { ...server.snapshot, csiNode: foreign as CSINode };
+    expect(decideNode(server.snapshot, now).actions).toMatchObject([{ do: 'delete-csi-node' }]);
     server.settle();
-    expect(server.sight.csiNode?.metadata.ownerReferences?.[0]?.uid).toBe(server.sight.node?.metadata.uid);
+    expect(server.snapshot.csiNode?.metadata.ownerReferences?.[0]?.uid).toBe(server.snapshot.node?.metadata.uid);
   });
 
   test('tells when it is cordoned and when it is not any more, once', () => {
     const server = new SmallServer().settle();
-    const { node } = server.sight;
+    const { node } = server.snapshot;
     if (node === undefined) throw new Error('there is no node');
     server.told.length = 0;
-    server.sight = { ...server.sight, node: { ...node, spec: { ...node.spec, unschedulable: true } } };
+    server.snapshot = { ...server.snapshot, node: { ...node, spec: { ...node.spec, unschedulable: true } } };
     server.settle().settle();
-    server.sight = { ...server.sight, node };
+    server.snapshot = { ...server.snapshot, node };
     server.settle();
     expect(server.told).toEqual(['NodeNotSchedulable', 'NodeSchedulable']);
   });
 
   test('says what it uses, and nothing when nothing changed and it is not time', () => {
     const server = new SmallServer({ volumesInUse: ['b', 'a'] }).settle();
-    expect(server.sight.node?.status.volumesInUse).toEqual(['a', 'b']);
-    expect(decideNode(server.sight, now)).toMatchObject({ actions: [], again: now + 1 });
-    expect(decideNode(server.sight, now + 1).actions).toMatchObject([{ do: 'report' }]);
-    server.sight = { ...server.sight, volumesInUse: [] };
+    expect(server.snapshot.node?.status.volumesInUse).toEqual(['a', 'b']);
+    expect(decideNode(server.snapshot, now)).toMatchObject({ actions: [], again: now + 1 });
+    expect(decideNode(server.snapshot, now + 1).actions).toMatchObject([{ do: 'report' }]);
+    server.snapshot = { ...server.snapshot, volumesInUse: [] };
     server.settle();
-    expect(server.sight.node?.status).not.toHaveProperty('volumesInUse');
+    expect(server.snapshot.node?.status).not.toHaveProperty('volumesInUse');
   });
 });
 
@@ -171,12 +171,12 @@ const servers = fc
     const server = new SmallServer({ volumesInUse });
     let left = steps;
     for (let pass = 0; pass < 10 && left > 0; pass++) {
-      for (const action of decideNode(server.sight, now).actions) if (left-- > 0) server.perform(action);
+      for (const action of decideNode(server.snapshot, now).actions) if (left-- > 0) server.perform(action);
     }
     if (crashes) server.crash();
-    const { node } = server.sight;
-    if (cordoned && node !== undefined) server.sight = { ...server.sight, node: { ...node, spec: { ...node.spec, unschedulable: true } } };
-    if (csiNodeGone) server.sight = { ...server.sight, csiNode: undefined };
+    const { node } = server.snapshot;
+    if (cordoned && node !== undefined) server.snapshot = { ...server.snapshot, node: { ...node, spec: { ...node.spec, unschedulable: true } } };
+    if (csiNodeGone) server.snapshot = { ...server.snapshot, csiNode: undefined };
     return server;
   });
 
@@ -184,15 +184,15 @@ describe('whatever was the case before', () => {
   test('it settles: deciding again gives nothing', () => {
     fc.assert(
       fc.property(servers, (server) => {
-        expect(decideNode(server.settle().sight, now).actions).toEqual([]);
+        expect(decideNode(server.settle().snapshot, now).actions).toEqual([]);
       }),
     );
   });
 
   test('the same input gives the same actions', () => {
     fc.assert(
-      fc.property(servers, ({ sight }) => {
-        expect(decideNode(sight, now)).toEqual(decideNode(sight, now));
+      fc.property(servers, ({ snapshot }) => {
+        expect(decideNode(snapshot, now)).toEqual(decideNode(snapshot, now));
       }),
     );
   });
@@ -200,17 +200,17 @@ describe('whatever was the case before', () => {
   test('a crash after any prefix ends the same', () => {
     fc.assert(
       fc.property(servers, fc.integer({ min: 0, max: 8 }), (server, survived) => {
-        const undisturbed = new SmallServer(server.sight).settle();
+        const undisturbed = new SmallServer(server.snapshot).settle();
         let left = survived;
         for (let pass = 0; pass < 5 && left > 0; pass++) {
-          for (const action of decideNode(server.sight, now).actions) if (left-- > 0) server.perform(action);
+          for (const action of decideNode(server.snapshot, now).actions) if (left-- > 0) server.perform(action);
         }
         server.crash();
-        const { uid: _, ...metadata } = server.settle().sight.node?.metadata ?? {};
-        const { uid: __, ...expected } = undisturbed.sight.node?.metadata ?? {};
+        const { uid: _, ...metadata } = server.settle().snapshot.node?.metadata ?? {};
+        const { uid: __, ...expected } = undisturbed.snapshot.node?.metadata ?? {};
         expect(metadata).toEqual(expected);
-        expect(server.sight.node?.status).toEqual(undisturbed.sight.node?.status);
-        expect(server.sight.csiNode?.spec).toEqual(undisturbed.sight.csiNode?.spec);
+        expect(server.snapshot.node?.status).toEqual(undisturbed.snapshot.node?.status);
+        expect(server.snapshot.csiNode?.spec).toEqual(undisturbed.snapshot.csiNode?.spec);
       }),
     );
   });

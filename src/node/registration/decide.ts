@@ -22,8 +22,8 @@ export interface NodeRegistrationSnapshot {
  * An agent registers its node once, when it starts, and sets its labels and annotations again. Later changes by other clients, and the
  * deletion of the Node, stand, as with a kubelet. Each object is written at most once in a pass: the next pass decides on the result.
  */
-export function decideNode(sight: NodeRegistrationSnapshot, now: number): NodeDecision {
-  const { host, node, registered } = sight;
+export function decideNode(snapshot: NodeRegistrationSnapshot, now: number): NodeDecision {
+  const { host, node, registered } = snapshot;
   if (node === undefined) {
     if (registered) return { actions: [], reasons: [{ code: 'NodeDeleted', text: 'the Node was deleted: it is registered again when its agent restarts' }] };
     return { actions: [{ do: 'create-node', object: newNode(host, now) }], reasons: [{ code: 'NodeMissing', text: 'the node is not registered yet' }] };
@@ -33,7 +33,7 @@ export function decideNode(sight: NodeRegistrationSnapshot, now: number): NodeDe
     return { actions: [{ do: 'update-node', object: next }], reasons: [{ code: 'NodeDiffers', text: 'the node was registered in another way before' }] };
   }
   const start: NodeAction[] = registered ? [] : [...startEvents(node), { do: 'registered' }];
-  return updateNode({ ...sight, node }, { start, now });
+  return updateNode({ ...snapshot, node }, { start, now });
 }
 
 /** A kubelet's events when it starts; those about its resources only when the Node is new. */
@@ -53,9 +53,9 @@ const statusIsNow = ({ metadata }: Node, event: string): string => `Node ${metad
 
 type RegisteredSnapshot = NodeRegistrationSnapshot & { readonly node: Node };
 
-function updateNode(sight: RegisteredSnapshot, { start, now }: { readonly start: readonly NodeAction[]; readonly now: number }): NodeDecision {
-  const { csiNode, node, host } = sight;
-  const told = [...start, ...schedulableEvents(sight)];
+function updateNode(snapshot: RegisteredSnapshot, { start, now }: { readonly start: readonly NodeAction[]; readonly now: number }): NodeDecision {
+  const { csiNode, node, host } = snapshot;
+  const told = [...start, ...schedulableEvents(snapshot)];
   if (csiNode === undefined) {
     return { actions: [...told, { do: 'create-csi-node', object: newCsiNode(host, node) }], reasons: [{ code: 'CSINodeMissing', text: 'it has no CSINode' }] };
   }
@@ -65,7 +65,7 @@ function updateNode(sight: RegisteredSnapshot, { start, now }: { readonly start:
   }
   const current = currentCsiNode(host, node, csiNode);
   const updates: NodeAction[] = current === csiNode ? [] : [{ do: 'update-csi-node', object: current }];
-  return report(sight, { start: [...told, ...updates], now });
+  return report(snapshot, { start: [...told, ...updates], now });
 }
 
 function schedulableEvents({ node, unschedulableRecorded: toldUnschedulable }: RegisteredSnapshot): RecordNodeEvent[] {

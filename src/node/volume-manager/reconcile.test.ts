@@ -80,7 +80,7 @@ describe('a pod that leaves', () => {
 });
 
 /** Everything that can be with one volume. */
-const anySight = fc
+const anySnapshot = fc
   .record({
     name: fc.constantFrom('a', 'b', 'c'),
     staging: fc.constantFrom('needless' as const, 'missing' as const, 'done' as const),
@@ -101,7 +101,7 @@ const after = (entry: VolumeEntry, actions: readonly string[]): VolumeEntry => {
 };
 
 describe('whatever there is', () => {
-  const distinct = fc.uniqueArray(anySight, { selector: ({ state }) => state.name });
+  const distinct = fc.uniqueArray(anySnapshot, { selector: ({ state }) => state.name });
 
   test('it settles: each volume takes two steps at most, and then nothing is left to do', () =>
     fc.assert(

@@ -322,13 +322,13 @@ export class SimulatedHost implements Mounts, HostFiles {
 
   #tryFind(path: string, follow: boolean, depth = 0): Found | undefined {
     if (depth > 40) throw systemError('ELOOP', path);
-    const trail: Found[] = [this.#above({ mount: this.machine.root, inode: this.machine.root.root, path: '/' })];
+    const visited: Found[] = [this.#above({ mount: this.machine.root, inode: this.machine.root.root, path: '/' })];
     const parts = partsOf(path);
     for (const [index, part] of parts.entries()) {
-      const here = trail.at(-1);
+      const here = visited.at(-1);
       if (here === undefined || here.inode.type !== 'directory') return undefined;
       if (part === '..') {
-        if (trail.length > 1) trail.pop();
+        if (visited.length > 1) visited.pop();
         continue;
       }
       const inode = here.inode.entries.get(part);
@@ -338,9 +338,9 @@ export class SimulatedHost implements Mounts, HostFiles {
         const base = inode.leadsTo.startsWith('/') ? '' : here.path;
         return this.#tryFind([base, inode.leadsTo, ...parts.slice(index + 1)].join('/'), follow, depth + 1);
       }
-      trail.push(this.#above({ mount: here.mount, inode, path: here.path === '/' ? `/${part}` : `${here.path}/${part}` }));
+      visited.push(this.#above({ mount: here.mount, inode, path: here.path === '/' ? `/${part}` : `${here.path}/${part}` }));
     }
-    return trail.at(-1);
+    return visited.at(-1);
   }
 
   /** The topmost mount at that place. */

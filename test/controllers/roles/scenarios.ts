@@ -59,9 +59,9 @@ export const policies: Scenario = async (cluster) => {
 /** A claim is bound to a volume, and the volume is released. */
 export const binding: Scenario = async (cluster) => {
   await cluster.volume('kept', { persistentVolumeReclaimPolicy: 'Retain' });
-  await cluster.claim('keeper');
-  await cluster.pod('user', 'nowhere', claimed('keeper'));
-  await cluster.delete(persistentVolumeClaimKind, inDefault('keeper'));
+  await cluster.claim('owner-here');
+  await cluster.pod('user', 'nowhere', claimed('owner-here'));
+  await cluster.delete(persistentVolumeClaimKind, inDefault('owner-here'));
   await cluster.delete(podKind, inDefault('user'));
   await cluster.delete(persistentVolumeKind, { name: 'kept' });
 };
@@ -230,11 +230,11 @@ export const garbage: Scenario = async (cluster) => {
   }
   const elsewhere = await cluster.create(configMapKind, { metadata: { namespace: 'kube-public', name: 'elsewhere' } });
   const misplaced = { apiVersion: 'v1', kind: 'ConfigMap', name: 'elsewhere', uid: elsewhere.metadata.uid ?? '' };
-  const { metadata } = await cluster.create(configMapKind, { metadata: inDefault('keeper') });
-  const keeper = { apiVersion: 'v1', kind: 'ConfigMap', name: 'keeper', uid: metadata.uid ?? '' };
-  await cluster.create(configMapKind, { metadata: { ...inDefault('misplaced'), ownerReferences: [keeper, misplaced] } });
+  const { metadata } = await cluster.create(configMapKind, { metadata: inDefault('owner-here') });
+  const ownerHere = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner-here', uid: metadata.uid ?? '' };
+  await cluster.create(configMapKind, { metadata: { ...inDefault('misplaced'), ownerReferences: [ownerHere, misplaced] } });
   await cluster.wait();
-  for (const ownerReferences of [[keeper], [keeper, misplaced]]) {
+  for (const ownerReferences of [[ownerHere], [ownerHere, misplaced]]) {
     await cluster.change(configMapKind, inDefault('misplaced'), (map) => ({ ...map, metadata: { ...map.metadata, ownerReferences } }));
     await cluster.wait();
   }

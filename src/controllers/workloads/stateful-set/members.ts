@@ -1,6 +1,7 @@
 /** The plan for the pods of a StatefulSet, by ordinal. */
 import type { Pod, StatefulSet } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
+import type { Reason } from '../../../client/decision.ts';
 import { isPodAvailable, isPodTerminal } from '../../pods/state.ts';
 import type { StatefulSetAction, ClaimChanges, PodStep } from './actions.ts';
 import { type ClaimsSnapshot, claimChanges, hasStaleClaim, ownerChanges } from './claims.ts';
@@ -8,11 +9,6 @@ import { asMember, hasStorage, isWithin, memberName, memberOf, type OrdinalRange
 import type { Member } from './retention.ts';
 import type { History, TemplateRevision } from './revisions.ts';
 import { isRunningAndReady, isTerminating, isUnavailable } from './status.ts';
-
-export interface Reason {
-  readonly code: string;
-  readonly text: string;
-}
 
 export interface MembersPlan {
   readonly actions: readonly StatefulSetAction[];

@@ -106,7 +106,7 @@ export class ShimClient {
   }
 
   get #logFile(): string {
-    return path.join(this.#options.root, 'keeper.log');
+    return path.join(this.#options.root, 'shim.log');
   }
 
   #launch(): void {
@@ -115,7 +115,7 @@ export class ShimClient {
     mkdirSync(root, { recursive: true, mode: 0o700 });
     const log = openSync(this.#logFile, 'a', 0o600);
     // In a session of its own: signals to the agent's session do not end it.
-    const child = spawn(program, args, { detached: true, stdio: ['ignore', log, log], cwd: '/', env: { PATH: defaultPath, ...marking(`keeper ${root}`) } });
+    const child = spawn(program, args, { detached: true, stdio: ['ignore', log, log], cwd: '/', env: { PATH: defaultPath, ...marking(`shim ${root}`) } });
     child.on('error', (error) => this.#options.world.log.error('the container shim cannot be started', { error: error.message }));
     child.unref();
     closeSync(log);

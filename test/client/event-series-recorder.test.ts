@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import type { EventsEvent } from '../../api/generated/types.ts';
-import { configMapKind } from '../../api/kinds/core/config-map.ts';
-import { eventKind, eventsEventKind } from '../../api/kinds/core/event.ts';
-import { namespaceKind } from '../../api/kinds/core/namespace.ts';
-import { allKinds } from '../../api/kinds/index.ts';
-import type { KubeObject } from '../../api/object.ts';
-import { createInProcessTransport } from '../../cluster/access/in-process-transport.ts';
-import { createApi } from '../../apiserver/create-api.ts';
-import { type SimulatedWorld, simulate } from '../../sim/world/world.ts';
-import { openMemoryStore } from '../../store/memory/memory-store.ts';
-import { type Client, createClient, type Result } from '../client.ts';
-import { EventSeriesRecorder } from './event-series-recorder.ts';
-import type { Transport } from '../transport.ts';
+import type { EventsEvent } from '../../src/api/generated/types.ts';
+import { configMapKind } from '../../src/api/kinds/core/config-map.ts';
+import { eventKind, eventsEventKind } from '../../src/api/kinds/core/event.ts';
+import { namespaceKind } from '../../src/api/kinds/core/namespace.ts';
+import { allKinds } from '../../src/api/kinds/index.ts';
+import type { KubeObject } from '../../src/api/object.ts';
+import { createInProcessTransport } from '../../src/cluster/access/in-process-transport.ts';
+import { createApi } from '../../src/apiserver/create-api.ts';
+import { type SimulatedWorld, simulate } from '../../src/sim/world/world.ts';
+import { openMemoryStore } from '../../src/store/memory/memory-store.ts';
+import { type Client, createClient, type Result } from '../../src/client/client.ts';
+import { EventSeriesRecorder } from '../../src/client/events/event-series-recorder.ts';
+import type { Transport } from '../../src/client/transport.ts';
 
 const ok = <T>(result: Result<T>): T => {
   if (!result.ok) throw result.error;
