@@ -1,5 +1,6 @@
 /** A node on virtual time with a model of a runtime: actions on its one pod take effect at once. */
-import type { Pod } from '../../src/api/generated/types.ts';
+import type { Pod, PodStatus } from '../../src/api/generated/types.ts';
+import { validatePodStatusUpdate } from '../../src/api/kinds/pod/pod-status.ts';
 import type { Stored } from '../../src/api/stored.ts';
 import type { Host } from '../../src/node/host.ts';
 import { type PodWorkerAction, initialWorkerState, type PodWorkerState } from '../../src/node/pod-worker/actions.ts';
@@ -40,6 +41,8 @@ export class ModelNode {
   readonly said: string[] = [];
   /** Everything that was done, as 'start app', 'kill app', 'stop-sandbox' … */
   readonly done: string[] = [];
+  /** All statuses that were written, in order. */
+  readonly statuses: PodStatus[] = [];
   /** The resources of runs that were resized, by id. */
   readonly limits = new Map<string, object>();
   #state: PodState | undefined;
@@ -132,7 +135,7 @@ export class ModelNode {
       case 'allocate':
         return;
       case 'write-status':
-        if (this.pod !== undefined) this.pod = { ...this.pod, status: action.status };
+        if (this.pod !== undefined) this.#writeStatus(this.pod, action.status);
         return;
       case 'start-sandbox':
         this.#state = { ...identity(action.pod), sandbox: { ips: action.address === undefined ? [] : [action.address] }, runs: this.runs };
@@ -161,6 +164,15 @@ export class ModelNode {
         this.#ends.clear();
         return;
     }
+  }
+
+  /** As the API server does: a status that fails validation is an error. */
+  #writeStatus(pod: Stored<Pod>, status: PodStatus): void {
+    const next = { ...pod, status };
+    const wrong = validatePodStatusUpdate(next, pod);
+    if (wrong.length > 0) throw new Error(`the API server rejects the status: ${JSON.stringify(wrong)}`);
+    this.pod = next;
+    this.statuses.push(status);
   }
 
   #start({ container, attempt, backOff }: Extract<PodWorkerAction, { do: 'start' }>): void {

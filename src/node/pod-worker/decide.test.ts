@@ -260,4 +260,21 @@ describe('whatever a pod does', () => {
       { numRuns: 60 },
     );
   });
+
+  test('every status is valid, a pod ends once, and restart counts and the pod address never go back', () => {
+    fc.assert(
+      fc.property(plans, (plan) => {
+        const { statuses } = played(plan);
+        for (const [i, status] of statuses.entries()) {
+          const before = statuses[i - 1];
+          if (before === undefined) continue;
+          if (before.phase === 'Succeeded' || before.phase === 'Failed') expect(status.phase).toBe(before.phase);
+          if (before.podIP !== undefined) expect(status.podIP).toBe(before.podIP);
+          for (const { name, restartCount } of status.containerStatuses ?? [])
+            expect(restartCount).toBeGreaterThanOrEqual(before.containerStatuses?.find((each) => each.name === name)?.restartCount ?? 0);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
 });
