@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { apiVersionOf, type Kind } from '../kind.ts';
+import { loadPatterns } from '../pattern.ts';
 import { cloneObject } from '../schema/index.ts';
 import { randomObject, seededRandom } from '../schema/random-object.ts';
 import { createErrors, updateErrors } from '../validation/strategy.ts';
@@ -7,6 +8,8 @@ import { storageAndCoreKinds } from './core-and-storage-kinds.ts';
 import { kindByName, kindFor } from './index.ts';
 import { samples } from './samples.ts';
 import { created, decoded, NOW, type Raw, refusal, row, updated, updateRefusal } from './try-kind.ts';
+
+beforeAll(loadPatterns);
 
 const each = storageAndCoreKinds.map((kind): [string, Kind] => [`${apiVersionOf(kind)} ${kind.kind}`, kind]);
 const sampleOf = (kind: Kind): Raw => samples[kind.type] ?? {};

@@ -47,3 +47,14 @@ test('a volume that a pod describes is read-only if that says so; behind a claim
   expect(behind({ nfs: { ...nfs, readOnly: true } }, claim(false)).onNode.readOnly).toBe(false);
   expect(behind({ nfs }, claim(true)).onNode.readOnly).toBe(true);
 });
+
+test('a source without a driver here keeps its plugin’s name, inline and behind a PersistentVolume: it is never an emptyDir', () => {
+  const removed = ['rbd', 'cephfs', 'flocker', 'quobyte', 'photonPersistentDisk', 'scaleIO', 'storageos'] as const;
+  for (const field of removed) {
+    const name = { photonPersistentDisk: 'photon-pd', scaleIO: 'scaleio' }[field as string] ?? field;
+    expect(behind({ [field]: {} }).driver).toBe(`kubernetes.io/${name}`);
+    expect(behind({}, { [field]: {} }).driver).toBe(`kubernetes.io/${name}`);
+  }
+  expect(behind({}, { emptyDir: {} }).driver).toBe('kubernetes.io/empty-dir');
+  expect(behind({}, {}).driver).toBe('kubernetes.io/empty-dir');
+});

@@ -47,7 +47,7 @@ export function podVolume(pod: Pod, use: VolumeUse, persistentVolume: Persistent
   const claimName = claimNameOf(pod, use.volume);
   const handle = attached?.handle ?? unitOf(source) ?? name;
   // A CSI ephemeral volume belongs to its pod alone: there is nothing to share.
-  const isShared = attached !== undefined || driver !== plugins['csi'];
+  const isShared = attached !== undefined || driver !== plugins.csi;
   const isBlock = persistentVolume?.spec.volumeMode === 'Block';
   return {
     key: `${uid}/${podVolumeName}`,
@@ -94,8 +94,15 @@ function directoryName(pod: Pod, volume: Volume, name: string): string {
 
 export const podDirectory = (root: string, uid: string): string => `${root}/pods/${uid}`;
 
-/** By the field of the volume's source. Without any of them, it is an emptyDir. */
-const plugins: Readonly<Record<string, string>> = {
+/** Fields of a source that name no plugin by themselves. */
+type WithoutPlugin = 'flexVolume' | 'persistentVolumeClaim' | 'ephemeral';
+
+/**
+ * By the field of the volume's source, for every source of the API. A plugin without a driver on this node makes the pod wait
+ * with FailedMount: an empty directory in its place would lose what the pod writes.
+ */
+const plugins: Readonly<Record<Exclude<keyof SourceOnNode, WithoutPlugin>, string>> = {
+  emptyDir: 'kubernetes.io/empty-dir',
   hostPath: 'kubernetes.io/host-path',
   local: 'kubernetes.io/local-volume',
   configMap: 'kubernetes.io/configmap',
@@ -117,12 +124,22 @@ const plugins: Readonly<Record<string, string>> = {
   cinder: 'kubernetes.io/csi',
   vsphereVolume: 'kubernetes.io/csi',
   portworxVolume: 'kubernetes.io/csi',
+  // Removed from Kubernetes without a CSI migration.
+  rbd: 'kubernetes.io/rbd',
+  cephfs: 'kubernetes.io/cephfs',
+  flocker: 'kubernetes.io/flocker',
+  quobyte: 'kubernetes.io/quobyte',
+  photonPersistentDisk: 'kubernetes.io/photon-pd',
+  scaleIO: 'kubernetes.io/scaleio',
+  storageos: 'kubernetes.io/storageos',
 };
+const pluginFields = Object.keys(plugins) as readonly (keyof typeof plugins)[];
 
 function pluginOf(source: SourceOnNode): string {
   if (source.flexVolume !== undefined) return source.flexVolume.driver;
-  const field = Object.keys(plugins).find((each) => source[each as keyof SourceOnNode] !== undefined);
-  return plugins[field ?? ''] ?? 'kubernetes.io/empty-dir';
+  const field = pluginFields.find((each) => source[each] !== undefined);
+  // Kubernetes' default for a volume without a source.
+  return plugins[field ?? 'emptyDir'];
 }
 
 /** Volumes made of objects are read-only. Of a claim's volume only the pod says it: `readOnly` in the PersistentVolume is for the attachment. */
