@@ -67,6 +67,12 @@ describe('a hostile path', () => {
     '/api/v1/namespaces/a/pods/b//exec',
     '/api/v1/watch//secrets',
     '/api/v1/namespaces/a/namespaces/b',
+    '/api/rbac.authorization.k8s.io%2Fv1/clusterroles',
+    '/api/apps%2fv1/namespaces/a/deployments',
+    '/api/v1/watch/pods%2Fexec',
+    '/apis/apps%2Fv1/deployments/a',
+    '/api/v1/namespaces/a/pods%2Fexec/b',
+    '/api/v1/namespaces/a/pods/b/status%2Fexec',
   ])('%s is no resource', (path) => expect(read('GET', path)).toBe(`get ${path}`));
 
   test.each([

@@ -57,12 +57,12 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
   const namespaced = parts[start] === 'namespaces';
   const at = namespaced && parts.length > start + 2 && !namespaceSubresources.has(parts[start + 2] ?? '') ? start + 2 : start;
   const [resource = '', name = '', subresource = ''] = parts.slice(at, at + 3);
-  // An empty segment would shift the meaning of those behind it, and a Namespace is not inside another.
-  if (resource === '' || parts.slice(0, at + 3).includes('') || (at > start && resource === 'namespaces')) {
-    return { type: 'path', verb: method.toLowerCase(), path };
-  }
   const group = root === 2 ? '' : (parts[1] ?? '');
   const version = parts[root - 1] ?? '';
+  // An empty segment would shift the meaning of those behind it, and a Namespace is not inside another. An encoded slash would, too:
+  // the version 'apps/v1' of the core group is the apiVersion of another group, whose objects would be read with rights to the core group.
+  const shifted = parts.slice(0, at + 3).includes('') || [group, version, resource, subresource].some((part) => part.includes('/'));
+  if (resource === '' || shifted || (at > start && resource === 'namespaces')) return { type: 'path', verb: method.toLowerCase(), path };
   const namespace = namespaced ? (parts[start + 1] ?? '') : '';
   const verb = watchPath ? watchVerbOf(method) : verbOf(method, name, query);
   const info: ResourceRequestInfo = { type: 'resource', verb, group, version, resource, subresource, namespace, name };

@@ -53,6 +53,15 @@ describe('WebSockets', () => {
     expect(text()).toContain('Sec-WebSocket-Protocol: v5.channel.k8s.io');
   });
 
+  test('the subprotocol need not be a token, nor the method GET: kubectl forwards ports by the first, and exec may be posted', () => {
+    const written: string[] = [];
+    const socket = new Duplex({ read: () => undefined, write: (chunk: Buffer, _encoding, callback) => callback(void written.push(chunk.toString())) });
+    const protocol = 'SPDY/3.1+portforward.k8s.io';
+    const request = { method: 'POST', headers: { ...headers, 'sec-websocket-protocol': protocol } } as unknown as IncomingMessage;
+    expect(WebSocketConnection.accept({ request, socket, head: Buffer.alloc(0) }, protocol)).toBeDefined();
+    expect(written.join('')).toMatch(/^HTTP\/1\.1 101 [^]*\r\nSec-WebSocket-Protocol: SPDY\/3\.1\+portforward\.k8s\.io\r\n\r\n$/);
+  });
+
   test('messages wait for the start, arrive whole, and pings are answered in between', async () => {
     const { socket, start, messages, frames } = open({ head: masked(0x02, Buffer.from('one ')) });
     socket.push(Buffer.concat([masked(0x89, Buffer.from('p')), masked(0x80, Buffer.from('message')), masked(0x82, Buffer.from('x'.repeat(300)))]));

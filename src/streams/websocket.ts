@@ -23,6 +23,12 @@ export function negotiateProtocol(header: (name: string) => string | undefined, 
   return offered.find((name) => supported.includes(name));
 }
 
+/** ws refuses what is sound here: a subprotocol that is no token (kubectl's 'SPDY/3.1+portforward.k8s.io'), and other methods than GET. */
+function withoutProtocols(request: IncomingMessage): IncomingMessage {
+  const { 'sec-websocket-protocol': _, ...headers } = request.headers;
+  return Object.create(request, { headers: { value: headers }, method: { value: 'GET' } }) as IncomingMessage;
+}
+
 /** Clients send standard input in messages of some tens of KiB. */
 const maxMessageBytes = 4 * 1024 * 1024;
 /** For the client to answer a close frame; then the connection is cut. */
@@ -43,9 +49,11 @@ export class WebSocketConnection {
 
   /** Grants a WebSocket whose subprotocol was negotiated. Undefined: the client has left. */
   static accept({ request, socket, head }: UpgradedConnection, protocol: string): WebSocketConnection | undefined {
-    const options = { noServer: true, clientTracking: false, maxPayload: maxMessageBytes, closeTimeout: closeTimeoutMs, handleProtocols: () => protocol };
+    const options = { noServer: true, clientTracking: false, maxPayload: maxMessageBytes, closeTimeout: closeTimeoutMs };
+    const server = new WebSocketServer(options);
+    server.on('headers', (lines) => lines.push(`Sec-WebSocket-Protocol: ${protocol}`));
     let accepted: WebSocketConnection | undefined;
-    new WebSocketServer(options).handleUpgrade(request, socket, head, (webSocket) => {
+    server.handleUpgrade(withoutProtocols(request), socket, head, (webSocket) => {
       accepted = new WebSocketConnection(webSocket, socket);
     });
     return accepted;

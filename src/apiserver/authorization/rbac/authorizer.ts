@@ -68,9 +68,9 @@ export class RbacAuthorizer implements Authorizer {
   }
 }
 
-/** Names carry their length: a certificate may hold a name with any characters, and two users must not share a key. */
+/** Names carry their length: a path or certificate may hold a name with any characters, and two users must not share a key. */
 function keyOf({ name, groups }: User, namespace: string): string {
-  let key = `${namespace} ${name.length} ${name}`;
+  let key = `${namespace.length} ${namespace} ${name.length} ${name}`;
   for (const group of groups) key += ` ${group.length} ${group}`;
   return key;
 }

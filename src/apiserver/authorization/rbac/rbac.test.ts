@@ -124,6 +124,14 @@ describe('roles in a cluster', () => {
     expect(lookalikes.map((user) => rbac.authorize(user, getPods).allowed)).toEqual([false, false, false, false]);
   });
 
+  test('a namespace that looks like one with a user is no other user', () => {
+    const rbac = new RbacAuthorizer();
+    rbac.put(role('reader', pods));
+    rbac.put(bound('reader', [{ kind: 'Group', name: 'ops' }]));
+    expect(rbac.authorize({ name: 'joe', groups: ['ops', 'jane'] }, getPods)).toMatchObject({ allowed: true });
+    expect(rbac.authorize({ name: 'jane', groups: [] }, asked('get', '/pods', '', 'a 3 joe 3 ops'))).toMatchObject({ allowed: false });
+  });
+
   test('what was asked in odd words is no answer to anything else', () => {
     const rbac = new RbacAuthorizer();
     rbac.put(role('odd', rule({ apiGroups: ['*'], resources: ['log'] })));
