@@ -309,6 +309,24 @@ describe('a mount', () => {
     }),
   );
 
+  test('of a ReadWriteOncePod volume starts as soon as the other pod has ended by itself, however long that took', async () => {
+    for (const seed of [1, 2, 3, 4, 5, 6]) {
+      await simulate(seed, async (world) => {
+        const cluster = await NodeCluster.start(world);
+        await cluster.run({ world }).ready;
+        await cluster.volume('own', { ...hostPath, accessModes: ['ReadWriteOncePod'] });
+        await cluster.podWith('first', ['own'], { restartPolicy: 'Never' }, { 'mooring.dev/run-for': '100s' });
+        await world.sleep(1000);
+        await cluster.podWith('second', ['own']);
+        await world.sleep(98_000);
+        expect(await phase(cluster, 'second'), `seed ${seed}`).toBe('Pending');
+        await world.sleep(2000);
+        expect(await phase(cluster, 'first'), `seed ${seed}`).toBe('Succeeded');
+        expect(await phase(cluster, 'second'), `seed ${seed}`).toBe('Running');
+      });
+    }
+  });
+
   test(
     'of a ConfigMap, a Secret or both waits until they exist',
     onHollowNodes(async (cluster) => {

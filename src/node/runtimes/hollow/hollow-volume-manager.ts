@@ -4,7 +4,7 @@ import { type Controller, type Outcome, Trigger } from '../../../client/controll
 import type { Decision } from '../../../client/decision.ts';
 import type { EventRecorder } from '../../../client/events/event-recorder.ts';
 import { type Change, keyOf } from '../../../client/informers/cache.ts';
-import { hasEnded } from '../../../storage/volumes/pods.ts';
+import { claimsOfPod, hasEnded } from '../../../storage/volumes/pods.ts';
 import type { Cancel } from '../../../world/world.ts';
 import { dependency } from '../../cache/indexes.ts';
 import type { NodeCaches } from '../../cache/node-caches.ts';
@@ -45,8 +45,8 @@ const mounted: PodMountState = { ready: true, mounts: new Map(), supplementalGro
  */
 export class HollowVolumeManager implements PodMounts {
   readonly #options: HollowVolumeManagerOptions;
-  /** By uid: the pod's node. */
-  readonly #mounted = new Map<string, string>();
+  /** By uid: pods whose volumes are mounted. */
+  readonly #mounted = new Map<string, Stored<Pod>>();
   /** By node and uid: attachable volumes that are mounted, as node statuses name them. */
   readonly #attached = new Map<string, Map<string, readonly string[]>>();
   /** By uid. */
@@ -80,11 +80,17 @@ export class HollowVolumeManager implements PodMounts {
     return Promise.resolve({ ok: true, mounts: [], devices: [] });
   }
 
+  /** With ReadWriteOncePod, other pods may wait for the pod's claims. */
   podStopped(uid: string): void {
-    const node = this.#mounted.get(uid);
-    if (node === undefined) return;
+    const { caches, onUnmounted } = this.#options;
+    const pod = this.#mounted.get(uid);
+    if (pod === undefined) return;
+    const { nodeName = '' } = pod.spec;
     this.#mounted.delete(uid);
-    if (this.#attached.get(node)?.delete(uid) === true) this.#options.onUnmounted(node);
+    if (this.#attached.get(nodeName)?.delete(uid) === true) onUnmounted(nodeName);
+    for (const claim of claimsOfPod(pod)) {
+      for (const other of caches.waitingPods.get(dependency.claim(claim))) this.#trigger.fire(keyOf(other.metadata));
+    }
   }
 
   isUnmounted(uid: string): boolean {
@@ -158,7 +164,7 @@ export class HollowVolumeManager implements PodMounts {
     const { uid } = pod.metadata;
     const { nodeName = '' } = pod.spec;
     if (caches.pods.getKey(keyOf(pod.metadata))?.metadata.uid !== uid || attached.some((volume) => !inUse.mayMount(nodeName, volume))) return 'conflict';
-    this.#mounted.set(uid, nodeName);
+    this.#mounted.set(uid, pod);
     this.#waits.delete(uid);
     if (attached.length > 0) {
       const ofNode = this.#attached.get(nodeName) ?? new Map<string, readonly string[]>();

@@ -106,7 +106,12 @@ describe('the endpoints of a service', () => {
 
 describe('for any snapshot', () => {
   const pods = fc.uniqueArray(
-    fc.record({ name: fc.constantFrom('a', 'b', 'c', 'd'), ready: fc.boolean(), going: fc.boolean(), ips: fc.constantFrom([], ['10.0.0.9'], ['10.0.0.8']) }),
+    fc.record({
+      name: fc.constantFrom('a', 'b', 'c', 'd'),
+      ready: fc.boolean(),
+      terminating: fc.boolean(),
+      ips: fc.constantFrom([], ['10.0.0.9'], ['10.0.0.8']),
+    }),
     {
       selector: ({ name }) => name,
     },

@@ -259,7 +259,7 @@ describe('for any snapshot', () => {
     fc.record({
       name: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'),
       ready: fc.boolean(),
-      going: fc.boolean(),
+      terminating: fc.boolean(),
       node: fc.constantFrom('n1', 'n2', 'bare', 'nowhere'),
       ips: fc.constantFrom([], ['10.0.0.9'], ['10.0.0.8', '2001:db8::8']),
       port: fc.constantFrom(80, 81),
