@@ -59,9 +59,14 @@ function compile(source: string): RE2JS {
     return engine.RE2JS.compile(source);
   } catch (error) {
     if (!(error instanceof engine.RE2JSException)) throw error;
-    // Go quotes the rest of the expression after every problem, also if nothing is left of it.
-    throw new PatternError(error.message.endsWith('trailing backslash at end of expression') ? `${error.message}: \`\`` : error.message);
+    throw new PatternError(quoted(error.message, source));
   }
+}
+
+/** Go quotes after every problem: the whole expression, or the rest of it, also if nothing is left. */
+function quoted(problem: string, source: string): string {
+  if (problem.endsWith('trailing backslash at end of expression')) return `${problem}: \`\``;
+  return problem.endsWith('expression nests too deeply') || problem.endsWith('expression too large') ? `${problem}: \`${source}\`` : problem;
 }
 
 const compiled = new LRUCache<string, Pattern | PatternError>({ max: 10_000 });

@@ -13,10 +13,19 @@ const resources = new Resources(kubernetesKinds);
 /** The words of paths, and what people put between them who look for gaps. */
 const words = [
   'api apis v1 apps storage.k8s.io namespaces watch proxy a default pods secrets nodes deployments csinodes bindings binding status finalize scale token',
-  'serviceaccounts . .. %2e %2F se%63rets %6eamespaces %00 Secrets',
+  'serviceaccounts . .. %2e %2F se%63rets %6eamespaces %00 Secrets pods%2Fstatus',
 ].flatMap((text) => text.split(' '));
 const segment = fc.constantFrom('', ' ', ...words);
-const common = fc.constantFrom('/api/v1', '/apis/apps/v1', '/apis/storage.k8s.io/v1', '/api/v1/namespaces', '/api/v1/namespaces/a', '/api/v1/watch', '');
+const common = fc.constantFrom(
+  '/api/v1',
+  '/apis/apps/v1',
+  '/apis/storage.k8s.io/v1',
+  '/api/v1/namespaces',
+  '/api/v1/namespaces/a',
+  '/api/v1/watch',
+  '/api/apps%2Fv1',
+  '',
+);
 const paths = fc
   .tuple(common, fc.array(segment, { minLength: 1, maxLength: 6 }), fc.boolean())
   .map(([start, rest, slash]) => `${start}/${rest.join('/')}${slash ? '/' : ''}`);

@@ -1,12 +1,12 @@
+import type { ResourceRequestInfo } from '../../api/request-info.ts';
+
 const ofPods: ReadonlySet<string> = new Set(['log', 'exec', 'attach', 'portforward']);
 
-/** Whether a kubelet answers the request. */
-export const isStreamingRequest = ({
-  group,
-  resource,
-  subresource,
-}: {
-  readonly group: string;
-  readonly resource: string;
-  readonly subresource: string;
-}): boolean => subresource !== '' && group === '' && ((resource === 'pods' && ofPods.has(subresource)) || (resource === 'nodes' && subresource === 'proxy'));
+/**
+ * Whether a kubelet answers the request. Not in another scope than the kind's, nor as a watch: all rights in a namespace would
+ * be the right to `/api/v1/namespaces/NAMESPACE/nodes/NODE/proxy/`, and with it to all pods of the node.
+ */
+export function isStreamingRequest({ group, resource, subresource, namespace, watchPath = false }: ResourceRequestInfo): boolean {
+  if (subresource === '' || group !== '' || watchPath) return false;
+  return namespace === '' ? resource === 'nodes' && subresource === 'proxy' : resource === 'pods' && ofPods.has(subresource);
+}
