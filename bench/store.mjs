@@ -46,7 +46,7 @@ export async function run() {
 
     const opened = [1, 2, 3].map(() => measureOpen(path.join(directory, 'reading'))).sort((a, b) => a.ms - b.ms);
     const appended = await syncs(await realDisk.openAppend(path.join(directory, 'appended')));
-    const ahead = await syncs(await realDisk.openAhead(path.join(directory, 'ahead'), 1 << 20));
+    const ahead = await syncs(await realDisk.openPreallocated(path.join(directory, 'ahead'), 1 << 20));
     return {
       'append and sync of 3 KB that makes the file longer, p50 / p97 ms': appended,
       'the same where zeros were written before, p50 / p97 ms': ahead,

@@ -1,3 +1,4 @@
+import type { Pod } from '../../api/generated/types.ts';
 import { configMapKind } from '../../api/kinds/core/config-map.ts';
 import { secretKind } from '../../api/kinds/core/secret.ts';
 import { podKind } from '../../api/kinds/pod/pod.ts';
@@ -33,6 +34,7 @@ export function podsController(context: PodsContext): PodsController {
   volumes.subscribe((uid) => trigger.fire(snapshots.keyOfUid(uid)));
   const waitingFor = (what: string) => caches.waitingPods.get(what).flatMap((pod) => (caches.hostOf(pod) === undefined ? [] : keyOf(pod.metadata)));
   const keyed = ({ before, after }: Change<KubeObject>) => keyOf((after ?? before)?.metadata ?? {});
+  const isHere = ({ before, after }: Change<Pod>) => [before, after].some((pod) => pod !== undefined && caches.hostOf(pod) !== undefined);
   return {
     controller: {
       name: 'pods',
@@ -46,10 +48,8 @@ export function podsController(context: PodsContext): PodsController {
             return () => undefined;
           },
         },
-        source(podKind, ({ before, after }) => {
-          const pod = after ?? before;
-          return pod === undefined || caches.hostOf(pod) === undefined ? [] : [keyOf(pod.metadata), ...freedCapacity({ before, after }).flatMap(waitingFor)];
-        }),
+        // Also if the pod of this name is on another agent's node now: the runtime still has the earlier one.
+        source(podKind, (change) => (isHere(change) ? [keyed(change), ...freedCapacity(change).flatMap(waitingFor)] : [])),
         source(configMapKind, (change) => waitingFor(dependency.configMap(keyed(change)))),
         source(secretKind, (change) => waitingFor(dependency.secret(keyed(change)))),
       ],
