@@ -69,7 +69,8 @@ function quoted(problem: string, source: string): string {
   return problem.endsWith('expression nests too deeply') || problem.endsWith('expression too large') ? `${problem}: \`${source}\`` : problem;
 }
 
-const compiled = new LRUCache<string, Pattern | PatternError>({ max: 10_000 });
+/** Bounded by the length of the sources too: a compiled pattern takes some ten bytes for each character, and hostile ones far more. */
+const compiled = new LRUCache<string, Pattern | PatternError>({ max: 10_000, maxSize: 1_000_000, sizeCalculation: (_, source) => source.length + 1 });
 
 export function patternOf(source: string): Pattern | PatternError {
   let known = compiled.get(source);
