@@ -47,3 +47,27 @@ test('a PV that is deleted while it is bound stays until its PVC is gone', async
   );
   expect(surprises).toEqual([]);
 });
+
+test('a ReadOnlyMany volume is attached to many nodes', async () => {
+  const many = { storageClassName: 'fast', accessModes: ['ReadOnlyMany'], resources: { requests: { storage: '1Gi' } } };
+  const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'data', readOnly: true } }];
+  const reader = (name: string, node: string) => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name },
+    spec: { nodeSelector: { 'kubernetes.io/hostname': node }, containers: [{ name: 'c', image: 'nginx' }], volumes },
+  });
+  const { surprises } = await play(
+    JSON.stringify({
+      cluster: { zones: ['zone-a'], nodes: 2, storageClasses: [{ name: 'fast', binding: 'Immediate' }] },
+      objects: [{ ...claim, metadata: { name: 'data' }, spec: many }, reader('one', 'node-1'), reader('two', 'node-2')],
+      expect: [
+        'by 1m pod/one is Running on node-1',
+        'by 1m pod/two is Running on node-2',
+        'at 1m pvc/data is attached to node-1',
+        'at 1m pvc/data is attached to node-2',
+      ],
+    }),
+  );
+  expect(surprises).toEqual([]);
+});

@@ -6,8 +6,10 @@ import { storageClassKind } from '../../src/api/kinds/storage/storage-class.ts';
 import { requestPath } from '../../src/api/request-info.ts';
 import type { Transport } from '../../src/client/transport.ts';
 import { ok } from '../../src/sim/cluster/simulated-cluster.ts';
+import { SimulatedProcess } from '../../src/sim/world/process.ts';
 import { simulate } from '../../src/sim/world/world.ts';
 import { play } from '../simulation/scenarios.ts';
+import { hostPathDriver } from '../storage/fake-backend.ts';
 import { pv, pvc, storageClass } from '../storage/objects.ts';
 import { runOtherComponents } from '../storage/other-components.ts';
 import { scenario } from '../storage/scenario.ts';
@@ -90,4 +92,38 @@ test('the controllers write nothing before every cache has its first list', () =
     complete();
     await world.sleep(1000);
     expect(await summarize(cluster)).toEqual(['pv/vol Bound data', 'pvc/data Bound vol']);
+  }));
+
+test('a claim whose volume takes minutes to provision holds up no other claim', async () => {
+  const asked = (name: string, storageClassName: string) => ({ ...objects.claim, metadata: { name }, spec: { ...objects.claim.spec, storageClassName } });
+  const drivers = [
+    { name: 'slow.example.com', create: '5m' },
+    { name: 'fast.example.com', create: '1s' },
+  ];
+  const storageClasses = ['slow', 'fast'].map((name) => ({ name, driver: `${name}.example.com`, binding: 'Immediate' }));
+  const { surprises } = await play(
+    JSON.stringify({
+      cluster: { drivers, storageClasses },
+      objects: [asked('patient', 'slow'), asked('other', 'fast')],
+      expect: ['at 20s pvc/other is Bound', 'at 20s pvc/patient is Pending', 'by 6m pvc/patient is Bound'],
+    }),
+  );
+  expect(surprises).toEqual([]);
+});
+
+test('a claim without a provisioner is fulfilled by the next process that has one', () =>
+  simulate(1, async (world) => {
+    const cluster = await startStorageCluster(world);
+    const late = 'kubernetes.io/late';
+    const before = new SimulatedProcess(world, 'before');
+    runStorage({ ...cluster, transport: before.transport(cluster.transport) }, before);
+    ok(await cluster.client.create(storageClassKind, { metadata: { name: 'class' }, provisioner: late }));
+    ok(await cluster.client.create(persistentVolumeClaimKind, { metadata: { name: 'data', namespace: 'default' }, spec: pvc('data', '1Gi').spec }));
+    await world.sleep(60_000);
+    expect(await summarize(cluster)).toEqual(['pvc/data Pending']);
+    before.kill();
+    cluster.backend.drivers.set(late, { ...hostPathDriver, name: late });
+    runStorage(cluster, world);
+    await world.sleep(1000);
+    expect((await summarize(cluster)).filter((line) => line.startsWith('pvc/'))).toEqual([expect.stringMatching(/^pvc\/data Bound pvc-/)]);
   }));
