@@ -117,7 +117,7 @@ class Planner {
     if (run?.state.type === 'running') return this.#check(container, run);
     const record = this.#records.get(container.name);
     if (hasExited(record)) {
-      if (!shouldRestart(container, this.#snapshot.pod.spec, record.run.exitCode)) return;
+      if (!this.#restarts(container, record.run.exitCode)) return;
       const until = heldBackUntil(this.#snapshot.memory.backOffs.get(container.name), record.run.finishedAt, this.#now);
       if (until !== undefined) return this.#holdBack(container, until);
     }
@@ -147,7 +147,14 @@ class Planner {
 
   isOver(container: Container): boolean {
     const record = this.#records.get(container.name);
-    return !this.isUp(container.name) && hasExited(record) && !shouldRestart(container, this.#snapshot.pod.spec, record.run.exitCode);
+    return !this.isUp(container.name) && hasExited(record) && !this.#restarts(container, record.run.exitCode);
+  }
+
+  /** A container whose definition changed is restarted whatever its policy (kubelet: computePodActions). */
+  #restarts(container: Container, exitCode: number): boolean {
+    const run = this.#latest(container.name);
+    const isReplaced = run !== undefined && run.image !== (container.image ?? '') && this.#snapshot.memory.stopping.has(run.id);
+    return isReplaced || shouldRestart(container, this.#snapshot.pod.spec, exitCode);
   }
 
   /** For good. */

@@ -80,6 +80,19 @@ describe('a pod on a node', () => {
     expect(node.runs).toHaveLength(4);
   });
 
+  test.each(['Always', 'OnFailure', 'Never'])('with a new image is restarted whatever its restart policy (%s)', (restartPolicy) => {
+    const node = nodeWith({ restartPolicy });
+    node.pass(1000);
+    if (node.pod === undefined) throw new Error('the pod is gone');
+    node.pod = { ...node.pod, spec: { ...node.pod.spec, containers: (node.pod.spec.containers ?? []).map((each) => ({ ...each, image: 'nginx:2' })) } };
+    node.pass(60_000);
+    expect(node.runs.map(({ image, state }) => [image, state.type])).toEqual([
+      ['nginx', 'exited'],
+      ['nginx:2', 'running'],
+    ]);
+    expect(node.pod.status.phase).toBe('Running');
+  });
+
   test('that is deleted is stopped in time: its sidecars last, and the object goes when nothing is left', () => {
     const node = nodeWith({ initContainers: [container('side', 'Always')] }, { app: { ...forever, stopAfter: 100_000 } });
     node.settle();
