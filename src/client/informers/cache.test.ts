@@ -218,8 +218,8 @@ function give(cache: Cache<ConfigMap>, { type, object }: Entry, made: readonly E
 function truth(history: readonly Entry[]): string[] {
   const live = new Map<string, string>();
   for (const { type, object } of history) {
-    if (type === 'put') live.set(object.metadata.name ?? '', `${object.metadata.name}@${object.metadata.resourceVersion}`);
-    else live.delete(object.metadata.name ?? '');
+    if (type === 'put') live.set(object.metadata.name, `${object.metadata.name}@${object.metadata.resourceVersion}`);
+    else live.delete(object.metadata.name);
   }
   return [...live.values()].sort();
 }

@@ -44,9 +44,9 @@ test('for any changes of selectors and pods, each selector has its pods, and a c
             if (each.app !== undefined || before !== undefined) expect([...concerned].sort()).toEqual(expected.map(([owner]) => owner).sort());
           }
           for (const [owner, wanted] of selectors) {
-            const members = selections.members(owner).map(({ metadata }) => metadata.uid ?? '');
+            const members = selections.members(owner).map(({ metadata }) => metadata.uid);
             const right = [...pods.list()].filter(({ metadata }) => owner.startsWith(`${metadata.namespace ?? ''}/`) && metadata.labels?.['app'] === wanted);
-            expect(members.sort()).toEqual(right.map(({ metadata }) => metadata.uid ?? '').sort());
+            expect(members.sort()).toEqual(right.map(({ metadata }) => metadata.uid).sort());
           }
         }
       }),

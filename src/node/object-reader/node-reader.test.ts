@@ -151,7 +151,7 @@ test('what can only be read is read every second while its pod waits', () =>
     expect(server.asked.length).toBe(before);
   }));
 
-const secrets = (informers: Informers): readonly string[] => Array.from(informers.cache(secretKind).list(), ({ metadata }) => metadata.name ?? '').sort();
+const secrets = (informers: Informers): readonly string[] => Array.from(informers.cache(secretKind).list(), ({ metadata }) => metadata.name).sort();
 
 test('what is older than all that was read before is read as well, once', () =>
   simulate(1, async (world) => {

@@ -293,7 +293,7 @@ export class VolumeManager implements PodMounts {
 
   /** Both: a pod of the same name may have replaced another. */
   #follow({ before, after }: Change<Pod>): readonly string[] {
-    const uids = new Set([before, after].flatMap((pod) => (pod === undefined ? [] : (pod.metadata.uid ?? []))));
+    const uids = new Set([before, after].flatMap((pod) => (pod === undefined ? [] : pod.metadata.uid)));
     const mine = [...uids].filter((uid) => this.#actual.hasPod(uid) || this.#directories.has(uid) || this.#desired.has(uid));
     if (before !== undefined && after !== undefined && !saysTheSame(before, after)) this.#makeStale(after);
     return mine;

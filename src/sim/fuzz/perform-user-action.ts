@@ -129,7 +129,7 @@ export class UserActionPerformer {
       await this.#reach(() =>
         this.#context.client.postSubresource(
           podKind,
-          { namespace: metadata.namespace, name: metadata.name ?? '', subresource: 'eviction' },
+          { namespace: metadata.namespace, name: metadata.name, subresource: 'eviction' },
           { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { namespace: metadata.namespace, name: metadata.name } },
         ),
       );
@@ -190,7 +190,7 @@ export class UserActionPerformer {
     );
     candidates.sort((a, b) => (of(a) < of(b) ? -1 : 1));
     const chosen = candidates['anyReleased' in choice ? choice.anyReleased % candidates.length : 0];
-    return chosen === undefined ? 'there is none' : act(chosen.metadata.name ?? '');
+    return chosen === undefined ? 'there is none' : act(chosen.metadata.name);
   }
 
   async #create<T extends KubeObject>(kind: Kind<T>, object: Draft<T>): Promise<string> {

@@ -56,7 +56,7 @@ function brief(action: NodeLifecycleAction): string {
     case 'updateStatus':
       return `status ${(action.object.status.conditions ?? []).map(({ type, status }) => `${type}=${status}`).join(' ')}`;
     case 'markPod':
-      return `unready ${action.pod.metadata.name ?? ''}`;
+      return `unready ${action.pod.metadata.name}`;
     case 'recordEvent':
       return `event ${action.event.message}`;
     default:

@@ -53,8 +53,8 @@ function job(time: string, finish?: 'Complete' | 'Failed', more: object = {}): S
 const reference = (of: Stored<Job>) => ({
   kind: 'Job',
   namespace: 'team',
-  name: of.metadata.name ?? '',
-  uid: of.metadata.uid ?? '',
+  name: of.metadata.name,
+  uid: of.metadata.uid,
   apiVersion: 'batch/v1',
   resourceVersion: '7',
 });
@@ -91,7 +91,7 @@ function inWords(action: CronJobAction): string {
     case 'createJob':
       return `create ${action.job.metadata?.name ?? ''}`;
     case 'deleteJob':
-      return `delete ${action.job.metadata.name ?? ''}`;
+      return `delete ${action.job.metadata.name}`;
     case 'confirmJobGone':
       return `confirm that ${action.job.name} is gone`;
     case 'recordEvent':
@@ -327,7 +327,7 @@ describe('for any snapshot', () => {
     return expect.fail('it does not settle');
   }
 
-  const portrait = ({ cronJob: { status }, jobs = [] }: World) => ({ status, jobs: jobs.map(({ metadata }) => metadata.name ?? '').sort() });
+  const portrait = ({ cronJob: { status }, jobs = [] }: World) => ({ status, jobs: jobs.map(({ metadata }) => metadata.name).sort() });
 
   test('it settles, and equal snapshots give equal decisions', () => {
     fc.assert(

@@ -14,7 +14,7 @@ function inWords(action: DaemonSetAction): string | undefined {
     case 'createPods':
       return `create on ${action.pods.map((draft) => targetNode(draft as Pod) ?? '').join(' ')}`;
     case 'deletePods':
-      return `delete ${action.pods.map(({ metadata }) => metadata.name ?? '').join(' ')}`;
+      return `delete ${action.pods.map(({ metadata }) => metadata.name).join(' ')}`;
     case 'createRevision':
       return `create revision ${action.revision.revision}`;
     case 'renumberRevision':

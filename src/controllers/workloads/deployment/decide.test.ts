@@ -93,7 +93,7 @@ describe('the replica sets of a deployment', () => {
 
   test('of two of the same template the older is the current one', () => {
     const model = settle(of(four(), present(0), replicaSet('older', 4, { image: 'new', revision: '3', desired: 4, most: 5, age: 90 })));
-    expect(model.sets.map(({ metadata, spec }) => `${metadata.name ?? ''} ${spec.replicas ?? 0}`)).toEqual(['now 0', 'older 4']);
+    expect(model.sets.map(({ metadata, spec }) => `${metadata.name} ${spec.replicas ?? 0}`)).toEqual(['now 0', 'older 4']);
   });
 
   test('the current one follows in annotations and minReadySeconds, and no other does', () => {

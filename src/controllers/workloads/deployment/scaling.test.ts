@@ -9,7 +9,7 @@ import { isScaling, scaleAll, shrinkOld, sizeOfNew } from './scaling.ts';
 
 /** 'v2 4': the sizes that are written, in order. */
 const sizes = (actions: readonly DeploymentAction[]) =>
-  actions.flatMap((action) => (action.do === 'update' ? `${action.object.metadata.name ?? ''} ${action.object.spec.replicas ?? 0}` : []));
+  actions.flatMap((action) => (action.do === 'update' ? `${action.object.metadata.name} ${action.object.spec.replicas ?? 0}` : []));
 
 describe('limits of a rolling update', () => {
   test.each([

@@ -77,7 +77,7 @@ function inWords(action: JobAction): string {
     case 'deletePods':
     case 'dropPods':
     case 'releasePods':
-      return `${action.do.slice(0, -4)} ${action.pods.map(({ metadata }) => metadata.name ?? '').join(' ')}`;
+      return `${action.do.slice(0, -4)} ${action.pods.map(({ metadata }) => metadata.name).join(' ')}`;
     case 'updateStatus':
       return `status ${shown(action.object.status)}`.trim();
     case 'rememberFailures':

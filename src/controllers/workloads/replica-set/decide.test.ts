@@ -65,7 +65,7 @@ const told = (action: ReplicaSetAction): string => {
     case 'confirmOwner':
       return 'confirm';
     default:
-      return `${action.do} ${action.object.metadata.name ?? ''}`;
+      return `${action.do} ${action.object.metadata.name}`;
   }
 };
 const done = (snapshot: ReplicaSetSnapshot) => decide(snapshot).actions.map(told);

@@ -280,7 +280,7 @@ describe('for any snapshot', () => {
           spec: { containers: [{ name: 'c', image: 'i', resources: {}, ports: [{ name: 'web', containerPort: port, protocol: 'TCP' }] }] as never },
         }),
       )
-      .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
+      .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   const serviceOf = ({ targetPort, ...spec }: typeof specs extends fc.Arbitrary<infer S> ? S : never) =>
     service({ ...spec, ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort }] });
   /** The contents of all slices. */
