@@ -263,7 +263,7 @@ describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
       expect(await cluster.eventsOf('FailedScheduling')).toEqual(['web: running PreBind plugin "VolumeBinding": binding volumes: context deadline exceeded']);
     }));
 
-  test('a pod that is deleted during PreBind leaves the selected node on its claim, and does not block others', () =>
+  test('a pod that is deleted during PreBind leaves the selected node on its claim', () =>
     simulate(1, async (world) => {
       const cluster = await VolumeCluster.start(world, mode);
       cluster.backend.drivers.clear();

@@ -60,7 +60,7 @@ test('every attempt fails: it is tried for ever, each time with an event, and no
     expect(1000 - cluster.backend.failures.length).toBeGreaterThan(after);
   }));
 
-test('a class without a driver: an event, Pending, and a volume the moment that the driver appears', () =>
+test('a class without a driver: an event, Pending, and a volume as soon as the class names a driver that there is', () =>
   simulate(1, async (world) => {
     const cluster = await startStorageCluster(world);
     runStorage(cluster, world);
@@ -76,7 +76,7 @@ test('a class without a driver: an event, Pending, and a volume the moment that 
     expect((await summarize(cluster)).filter((line) => line.includes('Bound'))).toHaveLength(2);
   }));
 
-test('a class that is deleted under a claim which waits: the claim says so, others go on, and it goes on when the class is back', () =>
+test('a class that is deleted under a waiting claim: an event says so, and the claim is provisioned when the class is back', () =>
   simulate(1, async (world) => {
     const cluster = await startStorageCluster(world);
     runStorage(cluster, world);
