@@ -59,7 +59,9 @@ describe('moor why on a running Mooring', () => {
     const [, patch = ''] = /-p '(.*)'$/.exec(command) ?? [];
     await moor.kubectl('patch', 'pv', 'readable', '-p', patch);
     expect(await moor.kubectl('wait', '--for=jsonpath={.status.phase}=Bound', 'pvc/data', '--timeout=60s')).toMatchObject({ code: 0 });
-    expect((await why('pvc/data')).stdout).toContain('The claim is bound to pv/readable (9Gi, ReadWriteOnce, ReadOnlyMany, Retain). Nothing is wrong with\nit.');
+    expect((await why('pvc/data')).stdout).toContain(
+      'The claim is bound to pv/readable (9Gi, ReadWriteOnce, ReadOnlyMany, Retain). Nothing is wrong with\nit.',
+    );
     expect((await why('pv/readable')).stdout).toContain('The volume is bound to claim default/data.');
   });
 
