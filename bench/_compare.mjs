@@ -39,4 +39,6 @@ function median(values) {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
-const text = (value) => String(Number(value.toPrecision(4))).padStart(12);
+function text(value) {
+  return String(Number(value.toPrecision(4))).padStart(12);
+}
