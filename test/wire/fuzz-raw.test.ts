@@ -1,13 +1,16 @@
 import fc from 'fast-check';
+import { createServer } from 'node:http';
 import https from 'node:https';
+import { type AddressInfo, connect as connectTcp } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { allKinds } from '../../src/api/kinds/index.ts';
 import type { Api } from '../../src/apiserver/api.ts';
+import { parseFastPathRequest } from '../../src/apiserver/http/http1-fast-path-request.ts';
 import { credentials, send, until } from './client.ts';
 import { fuzzing } from './fuzz.ts';
 import { frameConversation, frameTypesIn } from './raw-frames.ts';
-import { rawConversation } from './raw-requests.ts';
+import { rawConversation, rawRequest } from './raw-requests.ts';
 import { startRealWireServer, type WireServer } from './wire-server.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
@@ -180,5 +183,44 @@ describe('whatever bytes are sent, what comes back is HTTP, nothing breaks, and 
   test('and no connection is left behind', async () => {
     const connections = (): number => Number(/^mooring_connections (\d+)$/m.exec(wire.metrics.text())?.[1]);
     await until('only the well-behaved client is connected', () => connections() <= 1);
+  });
+});
+
+/** Names, in lower case, and values. */
+const pairsOf = (raw: readonly string[]): readonly (readonly [string, string])[] =>
+  raw.flatMap((name, at) => (at % 2 === 0 ? [[name.toLowerCase(), raw[at + 1] ?? ''] as const] : []));
+
+describe('whatever is read as a simple request', () => {
+  test('Node reads in the same way, whatever bytes they are', async () => {
+    let seen: unknown;
+    const server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        seen = { method: request.method, target: request.url, headers: pairsOf(request.rawHeaders), body: Buffer.concat(chunks).toString('latin1') };
+        response.setHeader('connection', 'close').end();
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    let simple = 0;
+    const same = fc.asyncProperty(rawRequest, async (text) => {
+      const bytes = Buffer.from(text, 'latin1');
+      const here = parseFastPathRequest(bytes, 64 * 1024);
+      if (here === undefined) return;
+      simple += 1;
+      seen = undefined;
+      await new Promise<void>((resolve, reject) => {
+        const socket = connectTcp(port, '127.0.0.1')
+          .on('error', reject)
+          .on('close', () => resolve());
+        socket.resume().end(bytes);
+      });
+      const headers = [...here.headers];
+      expect({ method: here.method, target: here.target, headers, body: Buffer.from(here.body).toString('latin1') }).toEqual(seen);
+    });
+    await fc.assert(same, fuzzing(3_000));
+    server.close();
+    expect(simple).toBeGreaterThan(50);
   });
 });

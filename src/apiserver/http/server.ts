@@ -20,6 +20,7 @@ import { defaultLimits, type Limits } from '../limits.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { StreamBatches } from './stream-batches.ts';
 import { RequestMetrics } from '../metrics/request-metrics.ts';
+import { Http1FastPath } from './http1-fast-path.ts';
 import { PipelineQueue } from './pipelining.ts';
 import { UpgradeExchange } from './upgrade-exchange.ts';
 
@@ -79,7 +80,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const connections = new Connections(limits, options.world);
   options.metrics.gauge('mooring_connections', 'Connections open', () => connections.size);
   const server = createServer(options.tls, limits);
-  serve(server, { handler, connections, limits, world: options.world, metrics });
+  const fastPath = serve(server, { handler, connections, limits, world: options.world, metrics });
   const port = await listen(server, options.listen);
   let stopped: Promise<void> | undefined;
   return {
@@ -87,7 +88,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     port,
     replaceCertificate: (tls) => server.setSecureContext(secureContext(tls)),
     stop() {
-      stopped ??= stop(server, { handler, connections, limits, world: options.world });
+      stopped ??= stop(server, { handler, connections, fastPath, limits, world: options.world });
       return stopped;
     },
   };
@@ -129,9 +130,19 @@ interface Serving {
   readonly metrics: RequestMetrics;
 }
 
-function serve(server: Http2SecureServer, { handler, connections, limits, world, metrics }: Serving): void {
+function serve(server: Http2SecureServer, { handler, connections, limits, world, metrics }: Serving): Http1FastPath {
   const turns = new PipelineQueue(limits.pipelinedRequests, world.timers);
   const batches = new StreamBatches<TLSSocket>(world.timers);
+  // Node's own listener: HTTP/2, and HTTP/1 in all its forms.
+  const byNode = server.listeners('secureConnection')[0] as (this: Http2SecureServer, socket: TLSSocket) => void;
+  const fastPath = new Http1FastPath({
+    limits,
+    clock: world.clock,
+    handle: (exchange) => void handler.handle(exchange),
+    fallBack: (socket) => byNode.call(server, socket),
+    stopping: () => connections.stopping,
+  });
+  server.removeAllListeners('secureConnection');
   const handshake = server.listeners('connection')[0] as (this: Http2SecureServer, socket: Socket) => void;
   const door = new HandshakeLimiter({ limits, world, metrics });
   server.removeAllListeners('connection');
@@ -139,7 +150,11 @@ function serve(server: Http2SecureServer, { handler, connections, limits, world,
     connections.add(socket);
     door.accept(socket, () => handshake.call(server, socket));
   });
-  server.prependListener('secureConnection', (socket: TLSSocket) => connections.addSecure(socket));
+  server.on('secureConnection', (socket: TLSSocket) => {
+    connections.addSecure(socket);
+    if (socket.alpnProtocol === 'h2') byNode.call(server, socket);
+    else fastPath.accept(socket);
+  });
   server.on('session', (session: ServerHttp2Session) => connections.addSession(session));
   const refuseBroken = (error: Error & { code?: string }, socket: Duplex): void => {
     if (turns.isResponding(socket)) socket.destroy();
@@ -171,6 +186,7 @@ function serve(server: Http2SecureServer, { handler, connections, limits, world,
   server.on('sessionError', () => undefined);
   server.on('drop', () => metrics.refused.add(1, 'connections'));
   server.on('error', (error: Error) => world.log.error('the listening socket failed', { error: error.message }));
+  return fastPath;
 }
 
 interface Http1Pair {
@@ -188,10 +204,14 @@ function listen(server: Http2SecureServer, { host, port }: HttpServerOptions['li
   });
 }
 
+interface Stopping extends Omit<Serving, 'metrics'> {
+  readonly fastPath: Http1FastPath;
+}
+
 /** Between two checks for idle connections while the server stops. */
 const idleCheckMs = 20;
 
-async function stop(server: Http2SecureServer, { handler, connections, limits, world }: Omit<Serving, 'metrics'>): Promise<void> {
+async function stop(server: Http2SecureServer, { handler, connections, fastPath, limits, world }: Stopping): Promise<void> {
   let cancelCheck: Cancel = () => undefined;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   connections.beginStop();
@@ -199,6 +219,7 @@ async function stop(server: Http2SecureServer, { handler, connections, limits, w
   // An answered connection would be kept open for the next request.
   const closeIdle = (): void => {
     closeIdleConnections(server);
+    fastPath.closeIdle();
     cancelCheck = world.timers.after(idleCheckMs, closeIdle);
   };
   closeIdle();
