@@ -37,13 +37,20 @@ import { startScheduler } from './scheduler.ts';
 import { secretFiles } from '../host/secret-files.ts';
 import { certificateSigner } from './apiserver/certificate-signer.ts';
 import { tokenSubjectLookup } from './apiserver/token-lookup.ts';
-import { temporaryDirectory, CleanupStack } from './cleanup-stack.ts';
+import { CleanupStack } from './cleanup-stack.ts';
+import { openDataDirectory } from './life-cycle/data-directory.ts';
 import { version } from './version.ts';
 import { httpsWebhookCaller } from './apiserver/webhook-caller.ts';
 
 export interface ClusterOptions {
+  /** Its name among the clusters of this machine. */
+  readonly name?: string;
   /** The directory of the store, certificates, volumes and containers. Absent: a temporary one, removed at the end. */
   readonly dataDir?: string;
+  /** Remove everything at the end, the data directory included. Default: if there is no `dataDir`. */
+  readonly ephemeral?: boolean;
+  /** The file to which the process logs, for `moor logs`. */
+  readonly logFile?: string | undefined;
   /** Absent: loopback, on a free port. */
   readonly listen?: { readonly host: string; readonly port: number };
   /** Written when the cluster is ready, readable by its owner only. Absent: `kubeconfig` in the data directory. */
@@ -104,7 +111,8 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   const { runtime, why } = await chooseRuntime(options.runtime ?? 'hollow');
   const settings = nodeSettings(runtime === 'sandbox' ? { count: options.bare === true ? 0 : 1, ...options.nodes } : options.nodes, options.bare);
   const world = createRealWorld({ logLevel: options.logLevel ?? 'warn' });
-  const dataDir = options.dataDir ?? (await temporaryDirectory(cleanup));
+  const directory = await openDataDirectory({ ...options, runtime }, { world, cleanup });
+  const dataDir = directory.path;
   const listen = options.listen ?? { host: '127.0.0.1', port: 0 };
   const metrics = new Metrics();
   const auditor = await openAuditLog(options.audit, { world, metrics, cleanup });
@@ -165,6 +173,7 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   if (options.scheduler ?? options.controllers ?? true) cleanup.defer(runScheduler({ api, world, authorizer, plain, auditor }));
   const capacity = options.nodes?.capacity ?? {};
   const nodes = await runNodes({ runtime, why, settings, capacity, dataDir, podStreams, nodeStats, images }, { api, world, authorizer, auditor }, cleanup);
+  directory.record({ url: server.url, kubeconfig });
   world.log.info('ready', { url: server.url, version, store: options.store ?? 'memory', revision: store.revision() });
   const stop = () => cleanup.run();
   return { url: server.url, kubeconfig, nodes, storageClasses: await storageClasses(systemClient(api, 'apiserver')), stop, [Symbol.asyncDispose]: stop };

@@ -1,9 +1,10 @@
-import { homedir, hostname } from 'node:os';
+import { hostname } from 'node:os';
 import path from 'node:path';
 import { dnsSubdomainProblems } from '../api/validation/names.ts';
 import { type HttpAccess, HttpTransport } from '../client/http-transport.ts';
 import type { Transport } from '../client/transport.ts';
 import { startLocalNodeAgent } from '../cluster/nodes/local-node-agent.ts';
+import { dataDirOf } from '../cluster/life-cycle/cluster-record.ts';
 import { describeMachine } from '../cluster/nodes/machine.ts';
 import { nodeDirectory } from '../cluster/nodes/node-directory.ts';
 import { openEndpoint } from '../cluster/nodes/node-endpoint.ts';
@@ -21,7 +22,7 @@ import { RuntimeStreams } from '../node/streams/pod-streams.ts';
 import type { World } from '../world/world.ts';
 import { accessFlags, accessOf } from './cluster-access.ts';
 import { type Command, type FlagValues, UsageError } from './command.ts';
-import { defaultDataDir, logLevelFlag, parseListen } from './shared-flags.ts';
+import { logLevelFlag, parseListen } from './shared-flags.ts';
 
 /** `moor node`: this machine as a node of a cluster elsewhere. */
 export const nodeCommand: Command = {
@@ -39,7 +40,7 @@ certificate comes from the cluster as well. Other clients are authenticated and 
   flags: [
     ...accessFlags,
     { name: 'name', value: 'NAME', about: 'the name of the node', default: "the machine's name" },
-    { name: 'data-dir', value: 'DIR', about: 'the directory of containers and volumes', default: `${defaultDataDir('~')}/nodes/NAME` },
+    { name: 'data-dir', value: 'DIR', about: 'the directory of containers and volumes', default: `${dataDirOf(undefined, '~')}/nodes/NAME` },
     {
       name: 'listen',
       value: 'HOST:PORT',
@@ -83,7 +84,7 @@ function nodeProcessOptions(flags: FlagValues): NodeProcessOptions {
     name,
     podCidr,
     listen: listen === undefined ? undefined : parseListen(listen),
-    directory: path.resolve(flags.text('data-dir') ?? path.join(defaultDataDir(homedir()), 'nodes', name)),
+    directory: path.resolve(flags.text('data-dir') ?? path.join(dataDirOf(), 'nodes', name)),
     logLevel: (flags.text('log-level') as LogLevel | undefined) ?? 'info',
   };
 }

@@ -1,5 +1,4 @@
 /** Flags, and readings of flags, that several commands have. */
-import path from 'node:path';
 import { type Flag, type FlagValues, UsageError } from './command.ts';
 
 export const logLevelFlag: Flag = {
@@ -26,11 +25,6 @@ export const imagesFlag: Flag = {
   about: 'the data directory of a "moor up" on this machine, for its image volumes',
   default: 'no image volumes',
 };
-
-/** `home`: '~' for the help. */
-export function defaultDataDir(home: string): string {
-  return path.join(process.env['XDG_STATE_HOME'] || path.join(home, '.local', 'state'), 'mooring');
-}
 
 /** 'HOST:PORT', '[::1]:PORT', ':PORT' (loopback) or 'PORT'. @throws UsageError */
 export function parseListen(text: string): { host: string; port: number } {

@@ -55,6 +55,7 @@ class ContainerShim {
   readonly #server: Server;
   readonly #starts: Semaphore;
   #cancelIdle: Cancel = () => undefined;
+  #cleaned: Promise<void> | undefined;
 
   constructor(options: ShimOptions) {
     this.#options = options;
@@ -86,9 +87,16 @@ class ContainerShim {
       this.#server.on('error', reject);
       this.#server.listen(socket, () => this.#watchIdle());
     });
-    await this.#network.remove();
-    removeGroup(this.#layout.group);
-    rmSync(socket, { force: true });
+    await this.#clean();
+  }
+
+  /** Once: the next shim may have begun. */
+  #clean(): Promise<void> {
+    this.#cleaned ??= this.#network.remove().then(() => {
+      removeGroup(this.#layout.group);
+      rmSync(socketOf(this.#options.root), { force: true });
+    });
+    return this.#cleaned;
   }
 
   #addPod(checkpoint: PodCheckpoint): ShimPod {
@@ -204,6 +212,15 @@ class ContainerShim {
       }
       case 'remove-container':
         for (const pod of this.#pods.values()) pod.removeContainer(call.id);
+        return done;
+      case 'shut-down':
+        await Promise.all(Array.from(this.#pods.keys(), (uid) => this.#remove(uid)));
+        this.#server.close();
+        await this.#clean();
+        // After the answer.
+        this.#options.world.timers.soon(() => {
+          for (const agent of this.#agents) agent.end();
+        });
         return done;
     }
   }
