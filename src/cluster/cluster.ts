@@ -70,8 +70,11 @@ export interface ClusterOptions {
   readonly controllers?: boolean;
   /** False: no scheduler in this process; `moor scheduler` may run it elsewhere. Default: as `controllers`. */
   readonly scheduler?: boolean;
-  /** How pods run on the nodes of this process. hollow: no process runs; sandbox: containers are processes of this machine (Linux, root). Default: hollow. */
-  readonly runtime?: NodeRuntime | undefined;
+  /**
+   * How pods run on the nodes of this process. hollow: no process runs; sandbox: containers are processes of this machine (Linux, root); where-possible: these
+   * if the machine permits, else hollow. Default: hollow.
+   */
+  readonly runtime?: NodeRuntime | 'where-possible' | undefined;
   /** Default: warn. */
   readonly logLevel?: LogLevel;
   /** Absent: no audit log. */
@@ -95,7 +98,7 @@ export interface Cluster {
 
 /**
  * Starts a cluster in this process.
- * @throws NodeSettingsError, StoreError if the data cannot be used, and what listening and writing files throw
+ * @throws NodeSettingsError, NoSandboxError, StoreError if the data cannot be used, and what listening and writing files throw
  */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const cleanup = new CleanupStack();
@@ -149,7 +152,10 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   await bootstrap(systemClient(api, 'apiserver'), server.port, advertisedAddress(listen.host));
   await ensureDefaultPolicy(systemClient(api, 'apiserver'));
   const images = runtime === 'sandbox' && settings.count > 0 ? await openImageVolumes(dataDir, settings.count) : undefined;
-  if (options.bare !== true) await ensureDefaultClasses(systemClient(api, 'apiserver'), store, images !== undefined);
+  if (options.bare !== true) {
+    const csiDrivers = runtime === 'hollow' ? (options.nodes?.csiDrivers ?? []) : [];
+    await ensureDefaultClasses(systemClient(api, 'apiserver'), store, { images: images !== undefined, csiDrivers });
+  }
   const drivers = await machineDrivers(systemClient(api, 'apiserver'), [...(runtime === 'hollow' ? hollowDrivers(settings) : []), ...(images?.drivers ?? [])]);
   readiness.state = 'ready';
   cleanup.defer(async () => {

@@ -1,4 +1,7 @@
 /** Flags, and readings of flags, that several commands have. */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { recordServing } from '../cluster/life-cycle/cluster-record.ts';
 import { type Flag, type FlagValues, UsageError } from './command.ts';
 
 export const logLevelFlag: Flag = {
@@ -22,9 +25,16 @@ export const outputFlag: Flag = {
 export const imagesFlag: Flag = {
   name: 'data-dir',
   value: 'DIR',
-  about: 'the data directory of a "moor up" on this machine, for its image volumes',
-  default: 'no image volumes',
+  about: 'the data directory of the "moor up" on this machine, for its image volumes and its certificate authority',
+  default: 'that of the "moor up" that serves the cluster, if it runs here',
 };
+
+/** @throws UsageError */
+export function dataDirectoryOf(flags: FlagValues, { url }: { readonly url: string }): string | undefined {
+  const given = flags.text('data-dir');
+  if (given !== undefined && !existsSync(given)) throw new UsageError(`--data-dir: ${given} does not exist`);
+  return given === undefined ? recordServing(url)?.dataDir : path.resolve(given);
+}
 
 /** 'HOST:PORT', '[::1]:PORT', ':PORT' (loopback) or 'PORT'. @throws UsageError */
 export function parseListen(text: string): { host: string; port: number } {

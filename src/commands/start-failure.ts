@@ -3,11 +3,13 @@ import { ConfigFileError } from '../apiserver/configuration/config-file.ts';
 import { StoreError } from '../store/contract.ts';
 import type { ClusterOptions } from '../cluster/cluster.ts';
 import { KubeconfigInUse } from '../cluster/apiserver/kubeconfig-file.ts';
+import { NoSandboxError } from '../cluster/nodes/cluster-nodes.ts';
 import { DataDirectoryError } from '../cluster/life-cycle/data-directory.ts';
 import { version } from '../cluster/version.ts';
 
 /** Why a cluster did not start, and what to do; undefined: an unexpected error. */
 export function explainStartFailure(error: unknown, options: ClusterOptions): string | undefined {
+  if (error instanceof NoSandboxError) return `${error.message}. Without --runtime sandbox, nodes are hollow where pods cannot run.`;
   if (error instanceof DataDirectoryError || error instanceof KubeconfigInUse || error instanceof ConfigFileError) return error.message;
   if (error instanceof UnreadableValue) return `${error.message}. Start with an --encryption-provider-config that has that key.`;
   if (error instanceof StoreError) return explainStore(error, options);

@@ -70,7 +70,7 @@ more nodes again. A node that you delete is registered again at the next start.`
     {
       name: 'runtime',
       value: 'KIND',
-      about: 'how pods run: hollow (no processes) or sandbox (processes of this machine; Linux, root)',
+      about: 'how pods run: hollow (no processes) or sandbox (processes of this machine; Linux, root; fails where they cannot run)',
       oneOf: ['hollow', 'sandbox'],
       default: 'sandbox where possible, unless the flags below ask for nodes other than this machine',
     },
@@ -153,11 +153,11 @@ function listenOf(given: string | undefined, name: string | undefined, dataDir: 
 }
 
 /** This machine is one node with its own facts: flags that ask for others mean hollow nodes. */
-function runtimeOf(flags: FlagValues): NodeRuntime {
+function runtimeOf(flags: FlagValues): NodeRuntime | 'where-possible' {
   const runtime = flags.text('runtime');
   if (runtime !== undefined) return runtime === 'sandbox' ? 'sandbox' : 'hollow';
   const asksForOthers = ['zones', 'region', 'node-capacity', 'volume-limit', 'csi-drivers'].some((name) => flags.text(name) !== undefined);
-  return asksForOthers || flags.on('bare') || Number(flags.text('nodes') ?? 1) > 1 ? 'hollow' : 'sandbox';
+  return asksForOthers || flags.on('bare') || Number(flags.text('nodes') ?? 1) > 1 ? 'hollow' : 'where-possible';
 }
 
 const resolved = (file: string | undefined): string | undefined => (file === undefined ? undefined : path.resolve(file));

@@ -76,6 +76,9 @@ export function allRecords(): readonly ClusterRecord[] {
 
 export const findRecord = (name: string): ClusterRecord | undefined => allRecords().find((record) => record.name === name);
 
+/** The cluster of this user whose API server this is, for processes beside it on the same machine. */
+export const recordServing = (url: string): ClusterRecord | undefined => allRecords().find((record) => record.url === new URL(url).origin && isServed(record));
+
 export const isServed = ({ process: server }: ClusterRecord): boolean => isRunningProcess(server);
 
 function writeWhole(file: string, text: string): void {

@@ -32,7 +32,7 @@ interface DirectoryOptions extends Pick<ClusterRecord, 'runtime' | 'name'> {
 export async function openDataDirectory(options: DirectoryOptions, { world, cleanup }: { world: World; cleanup: CleanupStack }): Promise<DataDirectory> {
   const { name, runtime, logFile, dataDir = path.join(tmpdir(), `mooring-${randomUUID().slice(0, 8)}`) } = options;
   const ephemeral = options.ephemeral ?? options.dataDir === undefined;
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await makeDirectory(dataDir);
   const directory = await realpath(dataDir);
   const isNew = (await readdir(directory)).every((file) => file === 'moor.log');
   if (ephemeral && !isNew && options.store !== 'memory')
@@ -62,6 +62,17 @@ export async function openDataDirectory(options: DirectoryOptions, { world, clea
     record({ url: '', kubeconfig: '' });
   }
   return { path: directory, record };
+}
+
+/** One directory after the other: where the parent exists and a directory cannot be made, as in /proc, Node.js' recursive mkdir never ends. */
+async function makeDirectory(directory: string): Promise<void> {
+  if (existsSync(directory)) return;
+  await makeDirectory(path.dirname(directory));
+  await mkdir(directory, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT')
+      throw new DataDirectoryError(`${directory} cannot be created: its file system has no directories of users. Choose another --data-dir.`, { cause: error });
+    if (error.code !== 'EEXIST') throw error;
+  });
 }
 
 /** Ephemeral clusters whose process was killed. */
