@@ -60,6 +60,11 @@ const commands: readonly CommandEntry[] = [
     summary: 'list storage assets without an owner, and intents that no controller finishes',
     load: async () => (await import('./audit.ts')).auditCommand,
   },
+  {
+    name: 'completion',
+    summary: 'print a script that completes moor in bash, zsh or fish',
+    load: async () => (await import('./completion.ts')).completionCommand(commands),
+  },
   { name: 'version', summary: 'print the version', load: async () => (await import('./version.ts')).versionCommand },
 ];
 

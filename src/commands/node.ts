@@ -22,7 +22,7 @@ import { RuntimeStreams } from '../node/streams/pod-streams.ts';
 import type { World } from '../world/world.ts';
 import { accessFlags, accessOf } from './cluster-access.ts';
 import { type Command, type FlagValues, UsageError } from './command.ts';
-import { logLevelFlag, parseListen } from './shared-flags.ts';
+import { logLevelFlag, logLevelOf, parseListen } from './shared-flags.ts';
 
 /** `moor node`: this machine as a node of a cluster elsewhere. */
 export const nodeCommand: Command = {
@@ -85,7 +85,7 @@ function nodeProcessOptions(flags: FlagValues): NodeProcessOptions {
     podCidr,
     listen: listen === undefined ? undefined : parseListen(listen),
     directory: path.resolve(flags.text('data-dir') ?? path.join(dataDirOf(), 'nodes', name)),
-    logLevel: (flags.text('log-level') as LogLevel | undefined) ?? 'info',
+    logLevel: logLevelOf(flags),
   };
 }
 

@@ -1,16 +1,19 @@
 /** Flags, and readings of flags, that several commands have. */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import type { LogLevel } from '../host/world.ts';
 import { recordServing } from '../cluster/life-cycle/cluster-record.ts';
 import { type Flag, type FlagValues, UsageError } from './command.ts';
 
 export const logLevelFlag: Flag = {
   name: 'log-level',
   value: 'LEVEL',
-  about: 'debug, info, warn or error; JSON lines on standard error',
+  about: 'debug, info, warn or error; on standard error, as lines of JSON unless that is a terminal',
   oneOf: ['debug', 'info', 'warn', 'error'],
-  default: 'info',
+  default: 'info, on a terminal warn',
 };
+
+export const logLevelOf = (flags: FlagValues): LogLevel => (flags.text('log-level') as LogLevel | undefined) ?? (process.stderr.isTTY ? 'warn' : 'info');
 
 export const outputFlag: Flag = {
   name: 'output',

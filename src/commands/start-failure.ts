@@ -54,6 +54,8 @@ function explainStore(error: StoreError, { dataDir }: ClusterOptions): string | 
     case 'full':
       return `the disk that holds ${dataDir} is full. Free some space, or choose another directory with --data-dir.`;
     case 'failed':
+      if (isDenied(error))
+        return `permission denied: ${error.message}. Choose a directory that you may write with --data-dir, or start it as the user who owns this one.`;
       return `the disk that holds ${dataDir} failed: ${error.message}.`;
     case 'compacted':
     case 'future':
@@ -61,3 +63,5 @@ function explainStore(error: StoreError, { dataDir }: ClusterOptions): string | 
       return undefined;
   }
 }
+
+const isDenied = ({ cause }: StoreError): boolean => ['EACCES', 'EPERM', 'EROFS'].includes((cause as NodeJS.ErrnoException | undefined)?.code ?? '');

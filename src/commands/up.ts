@@ -12,7 +12,7 @@ import { type Command, type FlagValues, UsageError } from './command.ts';
 import { nodeFlags, nodeOptions } from './node-flags.ts';
 import { nameOf, wordsFor } from './life-cycle/cluster-argument.ts';
 import { ownLogFile, reportReady, startDetached } from './life-cycle/detach.ts';
-import { logLevelFlag, parseListen } from './shared-flags.ts';
+import { logLevelFlag, logLevelOf, parseListen } from './shared-flags.ts';
 import { explainStartFailure } from './start-failure.ts';
 
 /** `moor up`: a cluster in the foreground until a signal stops it, or in the background. */
@@ -129,7 +129,7 @@ export function clusterOptions(flags: FlagValues): ClusterOptions {
     scheduler: (flags.text('scheduler') ?? flags.text('controllers')) !== 'false',
     audit: auditOptions(flags),
     encryptionConfig: resolved(flags.text('encryption-provider-config')),
-    logLevel: (flags.text('log-level') as ClusterOptions['logLevel']) ?? 'info',
+    logLevel: logLevelOf(flags),
   };
 }
 
