@@ -5,6 +5,7 @@ import { type HttpAccess, HttpTransport } from '../client/http-transport.ts';
 import type { Transport } from '../client/transport.ts';
 import { startLocalNodeAgent } from '../cluster/nodes/local-node-agent.ts';
 import { describeMachine } from '../cluster/nodes/machine.ts';
+import type { SecuritySettings } from '../cluster/nodes/machine-security.ts';
 import { nodeDirectory } from '../cluster/nodes/node-directory.ts';
 import { openEndpoint } from '../cluster/nodes/node-endpoint.ts';
 import { NodeIdentity } from '../cluster/nodes/node-identity.ts';
@@ -21,6 +22,7 @@ import { RuntimeStreams } from '../node/streams/pod-streams.ts';
 import type { World } from '../world/world.ts';
 import { accessFlags, accessOf } from './cluster-access.ts';
 import { type Command, type FlagValues, UsageError } from './command.ts';
+import { securityFlags, securityOptions } from './security-flags.ts';
 import { defaultDataDir, logLevelFlag, parseListen } from './shared-flags.ts';
 
 /** `moor node`: this machine as a node of a cluster elsewhere. */
@@ -47,6 +49,7 @@ certificate comes from the cluster as well. Other clients are authenticated and 
       default: '0.0.0.0:10250, or a free port if that is taken',
     },
     { name: 'pod-cidr', value: 'CIDR', about: 'the IP addresses of its pods', default: 'a block that is free on this machine' },
+    ...securityFlags,
     logLevelFlag,
   ],
   examples: [
@@ -66,6 +69,7 @@ interface NodeProcessOptions {
   /** Of containers and volumes. */
   readonly directory: string;
   readonly logLevel: LogLevel;
+  readonly security: SecuritySettings;
   /** Undefined: every address, on the kubelet's port if that is free. */
   readonly listen: { readonly host: string; readonly port: number } | undefined;
 }
@@ -84,12 +88,13 @@ function nodeProcessOptions(flags: FlagValues): NodeProcessOptions {
     podCidr,
     listen: listen === undefined ? undefined : parseListen(listen),
     directory: path.resolve(flags.text('data-dir') ?? path.join(defaultDataDir(homedir()), 'nodes', name)),
+    security: securityOptions(flags),
     logLevel: (flags.text('log-level') as LogLevel | undefined) ?? 'info',
   };
 }
 
 /** Runs a node until a signal ends it. Resolves with the exit code. */
-async function runNode({ access, name, podCidr, directory, logLevel, listen }: NodeProcessOptions): Promise<number> {
+async function runNode({ access, name, podCidr, directory, logLevel, listen, security }: NodeProcessOptions): Promise<number> {
   const ability = canSandbox();
   if (!ability.can) {
     process.stderr.write(`moor node: pods cannot run here: ${ability.why}\n`);
@@ -116,7 +121,7 @@ async function runNode({ access, name, podCidr, directory, logLevel, listen }: N
   }
   const sandbox = path.join(root, 'sandbox');
   const cidr = podCidr ?? (await podCidrFor({ node: name, root: sandbox, own }));
-  const host = await describeMachine({ name, podCidr: cidr, root, endpoint });
+  const host = await describeMachine({ name, podCidr: cidr, root, security, endpoint });
   const runtime = localSandboxRuntime(world, { root: sandbox, podCidr: cidr, hidden: [root] });
   const reader = new NodeReader({ transport: own, node: name, world, sha256 });
   const agent = await startLocalNodeAgent({ host, root, runtime }, { world, readTransport: reader, eventTransport: own, nodeTransport: own });

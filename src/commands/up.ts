@@ -7,6 +7,7 @@ import { firstSignal } from '../host/first-signal.ts';
 import { auditFlags, auditOptions } from './audit-flags.ts';
 import type { Command, FlagValues } from './command.ts';
 import { nodeFlags, nodeOptions } from './node-flags.ts';
+import { securityFlags, securityOptions } from './security-flags.ts';
 import { defaultDataDir, logLevelFlag, parseListen } from './shared-flags.ts';
 import { explainStartFailure } from './start-failure.ts';
 
@@ -46,6 +47,7 @@ more nodes again. A node that you delete is registered again at the next start.`
       default: 'sandbox where possible, unless the flags below ask for nodes other than this machine',
     },
     ...nodeFlags,
+    ...securityFlags,
     { name: 'controllers', about: '=false: no controllers in this process; "moor controllers" runs them elsewhere', default: 'true' },
     { name: 'scheduler', about: '=false: no scheduler in this process; "moor scheduler" runs it elsewhere', default: 'as --controllers' },
     ...auditFlags,
@@ -81,6 +83,7 @@ export function clusterOptions(flags: FlagValues): ClusterOptions {
     store: flags.text('store') === 'memory' ? 'memory' : 'embedded',
     bare: flags.on('bare'),
     nodes: nodeOptions(flags),
+    security: securityOptions(flags),
     runtime: runtimeOf(flags),
     plain: flags.on('plain'),
     controllers: flags.text('controllers') !== 'false',

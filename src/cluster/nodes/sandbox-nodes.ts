@@ -12,6 +12,7 @@ import { startLocalNodeAgent } from './local-node-agent.ts';
 import { sha256 } from '../sha256.ts';
 import { describeMachine } from './machine.ts';
 import { nodeDirectory } from './node-directory.ts';
+import type { SecuritySettings } from './machine-security.ts';
 import { podCidrFor } from './pod-cidr.ts';
 import { localSandboxRuntime } from '../sandbox-runtime.ts';
 
@@ -31,6 +32,7 @@ export interface SandboxNodesOptions {
   readonly hidden: readonly string[];
   /** Undefined: this machine cannot have image volumes. */
   readonly images: ImageVolumes | undefined;
+  readonly security: SecuritySettings | undefined;
 }
 
 export interface SandboxNodes extends Pick<NodeAgent, 'ready' | 'stop'> {
@@ -41,7 +43,8 @@ export interface SandboxNodes extends Pick<NodeAgent, 'ready' | 'stop'> {
 }
 
 /** The nodes of `moor up` on which pods really run: all of them on this machine, with the names and zones of hollow nodes. */
-export async function startSandboxNodes({ settings, capacity, directory, hidden, images }: SandboxNodesOptions, server: Server): Promise<SandboxNodes> {
+export async function startSandboxNodes(options: SandboxNodesOptions, server: Server): Promise<SandboxNodes> {
+  const { settings, capacity, directory, hidden, images, security } = options;
   const { world, connect, connectNode } = server;
   const machine = { architecture: '', kernelVersion: '', osImage: '', containerRuntimeVersion: '', kubeletVersion: '' };
   const hosts = new Map<string, Host>();
@@ -53,7 +56,7 @@ export async function startSandboxNodes({ settings, capacity, directory, hidden,
     const own = connectNode(name);
     const alsoTaken = Array.from(hosts.values(), (other) => other.podCidr);
     const podCidr = await podCidrFor({ node: name, root: path.join(root, 'sandbox'), own, alsoTaken });
-    const machineHost = await describeMachine({ name, podCidr, root, labels: topologyLabels(labels), capacity });
+    const machineHost = await describeMachine({ name, podCidr, root, labels: topologyLabels(labels), capacity, security });
     const host = images === undefined ? machineHost : images.withDriver(machineHost);
     const runtime = localSandboxRuntime(world, { root: path.join(root, 'sandbox'), podCidr, hidden });
     hosts.set(name, host);

@@ -7,6 +7,7 @@ import { type ContainerCheckpoint, ShimContainer, type ShimContainerContext } fr
 import type { Network } from './network.ts';
 import { isAlive, launch, signal } from './processes.ts';
 import { namesIn, readState, writeState } from './state-files.ts';
+import { setSysctls } from './sysctls.ts';
 
 /** The state of a pod on disk. */
 export interface PodCheckpoint {
@@ -69,6 +70,11 @@ export class ShimPod {
     writeFileSync(files.hostname, `${spec.hostname}\n`);
     const started = await this.#startPause();
     if (typeof started === 'string') return { ok: false, error: { reason: 'failed', message: started } };
+    const wrong = await setSysctls(spec.sysctls ?? [], ['-t', String(started), ...this.namespaces]);
+    if (wrong !== '') {
+      signal(started, 'SIGKILL');
+      return { ok: false, error: { reason: 'failed', message: wrong } };
+    }
     this.#save({ spec, pause: started, ips: spec.address === undefined ? [] : [spec.address] });
     return { ok: true, value: { ips: this.#checkpoint.ips } };
   }
