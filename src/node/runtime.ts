@@ -155,10 +155,10 @@ export interface ContainerSpec {
   /** Beyond and below what runtimes give by default: 'NET_ADMIN', 'ALL'. */
   readonly capabilities: { readonly add: readonly string[]; readonly drop: readonly string[] };
   readonly noNewPrivileges: boolean;
-  /** base64 of struct sock_filter[]; undefined: unconfined. */
-  readonly seccompFilter?: string;
+  /** A filter of system calls: structures `sock_filter`, little endian, in base64. Undefined: unconfined. */
+  readonly seccompFilter?: string | undefined;
   /** The kernel's AppArmor profile that the program is confined by; undefined: none. */
-  readonly appArmorProfile?: string;
+  readonly appArmorProfile?: string | undefined;
   readonly hostPid: boolean;
   /** The container of the same pod whose processes it shares; undefined: it has its own. */
   readonly processesOf?: string | undefined;
