@@ -117,7 +117,7 @@ async function runNode({ access, name, podCidr, directory, logLevel, listen }: N
   const sandbox = path.join(root, 'sandbox');
   const cidr = podCidr ?? (await podCidrFor({ node: name, root: sandbox, own }));
   const host = await describeMachine({ name, podCidr: cidr, root, endpoint });
-  const runtime = localSandboxRuntime(world, { root: sandbox, podCidr: cidr, hidden: [root] });
+  const runtime = localSandboxRuntime(world, { root: sandbox, podCidr: cidr });
   const reader = new NodeReader({ transport: own, node: name, world, sha256 });
   const agent = await startLocalNodeAgent({ host, root, runtime }, { world, readTransport: reader, eventTransport: own, nodeTransport: own });
   const stopServing = await endpoint?.serve({

@@ -151,6 +151,8 @@ export interface ContainerSpec {
   /** Beyond and below what runtimes give by default: 'NET_ADMIN', 'ALL'. */
   readonly capabilities: { readonly add: readonly string[]; readonly drop: readonly string[] };
   readonly noNewPrivileges: boolean;
+  /** `procMount: Unmasked`: it sees all of /proc, and may write what its user may. */
+  readonly unmaskedProc?: boolean;
   readonly hostPid: boolean;
   /** The container of the same pod whose processes it shares; undefined: it has its own. */
   readonly processesOf?: string | undefined;

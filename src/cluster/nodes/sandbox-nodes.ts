@@ -27,8 +27,6 @@ export interface SandboxNodesOptions {
   readonly capacity: Readonly<Record<string, string>>;
   /** Of the nodes' containers and volumes. */
   readonly directory: string;
-  /** Paths that are hidden from every container. */
-  readonly hidden: readonly string[];
   /** Undefined: this machine cannot have image volumes. */
   readonly images: ImageVolumes | undefined;
 }
@@ -41,7 +39,7 @@ export interface SandboxNodes extends Pick<NodeAgent, 'ready' | 'stop'> {
 }
 
 /** The nodes of `moor up` on which pods really run: all of them on this machine, with the names and zones of hollow nodes. */
-export async function startSandboxNodes({ settings, capacity, directory, hidden, images }: SandboxNodesOptions, server: Server): Promise<SandboxNodes> {
+export async function startSandboxNodes({ settings, capacity, directory, images }: SandboxNodesOptions, server: Server): Promise<SandboxNodes> {
   const { world, connect, connectNode } = server;
   const machine = { architecture: '', kernelVersion: '', osImage: '', containerRuntimeVersion: '', kubeletVersion: '' };
   const hosts = new Map<string, Host>();
@@ -55,7 +53,7 @@ export async function startSandboxNodes({ settings, capacity, directory, hidden,
     const podCidr = await podCidrFor({ node: name, root: path.join(root, 'sandbox'), own, alsoTaken });
     const machineHost = await describeMachine({ name, podCidr, root, labels: topologyLabels(labels), capacity });
     const host = images === undefined ? machineHost : images.withDriver(machineHost);
-    const runtime = localSandboxRuntime(world, { root: path.join(root, 'sandbox'), podCidr, hidden });
+    const runtime = localSandboxRuntime(world, { root: path.join(root, 'sandbox'), podCidr });
     hosts.set(name, host);
     const agent = await startLocalNodeAgent(
       { host, root, runtime, images },

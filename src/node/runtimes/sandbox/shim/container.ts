@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Duplex, Writable } from 'node:stream';
 import type { Cancel, World } from '../../../../world/world.ts';
 import type { ContainerEnd, ContainerLimits, ContainerRun, ContainerRunState, ContainerSpec, Result } from '../../../runtime.ts';
-import { type ContainerRoot, containerRoot, sharedScratch } from '../container-root.ts';
+import { type ContainerRoot, containerRoot, type RootImage } from '../container-root.ts';
 import { containerScript, variablesOf, scriptError } from '../container-script.ts';
 import { programOf } from '../images.ts';
 import { exitCodeOf } from '../protocol.ts';
@@ -21,6 +21,7 @@ export interface ShimContainerContext {
   readonly layout: Layout;
   readonly logBounds: LogBounds;
   readonly roots: RootMaker;
+  readonly image: RootImage;
   /** The process that holds the pod's namespaces; undefined: there are none. */
   readonly pause: number | undefined;
   /** The first process of another running container of the pod. */
@@ -189,14 +190,14 @@ export class ShimContainer {
   }
 
   get #root(): ContainerRoot {
-    const { layout } = this.#context;
-    const stage = this.#isSharing ? sharedScratch : layout.scratch;
+    const { layout, image } = this.#context;
     return containerRoot(this.spec, {
-      scratch: stage,
-      devices: path.relative(stage, layout.devices),
+      scratch: layout.scratch,
+      image,
+      devices: path.relative(layout.scratch, layout.devices),
       files: layout.files(this.spec.podUid),
       terminationMessage: this.#terminationFile,
-      hidden: layout.hidden,
+      groups: [],
     });
   }
 

@@ -6,7 +6,9 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import type { Cancel, World } from '../../../../world/world.ts';
 import type { Result } from '../../../runtime.ts';
+import type { RootImage } from '../container-root.ts';
 import { devicesScript } from '../container-script.ts';
+import { makeHostImage } from '../host-image.ts';
 import { type ShimCall, lineReader, type ShimOpening, type ShimRequest, type ShimMessage } from '../protocol.ts';
 import { removeGroup } from './control-groups.ts';
 import { type Layout, layoutOf, socketOf } from './layout.ts';
@@ -29,8 +31,6 @@ export interface ShimSettings {
   readonly root: string;
   /** The pod CIDR. */
   readonly podCidr: string;
-  /** Paths of the host that are hidden from containers, besides `root`. */
-  readonly hidden: readonly string[];
   readonly logBounds?: LogBounds;
   /** How long it continues without an agent when nothing runs. */
   readonly idleMs?: number;
@@ -41,6 +41,8 @@ const usualIdleMs = 10_000;
 
 /** Resolves when the shim has been idle for long enough. */
 export async function runShim(options: ShimOptions): Promise<void> {
+  // Containers of other users than root see what is made here.
+  process.umask(0o022);
   const shim = new ContainerShim(options);
   shim.recover();
   await shim.serve();
@@ -54,15 +56,18 @@ class ContainerShim {
   readonly #agents = new Set<Socket>();
   readonly #server: Server;
   readonly #starts: Semaphore;
+  readonly #image: RootImage;
   #cancelIdle: Cancel = () => undefined;
 
   constructor(options: ShimOptions) {
     this.#options = options;
-    this.#layout = layoutOf(options.root, { hidden: options.hidden, namespaces: (uid) => this.#pods.get(uid)?.namespaces ?? [] });
+    this.#layout = layoutOf(options.root, (uid) => this.#pods.get(uid)?.namespaces ?? []);
     this.#network = new Network({ cidr: options.podCidr, bridge: this.#layout.bridge });
     this.#starts = new Semaphore(options.world.timers, 2 * availableParallelism());
     this.#server = createServer((socket) => this.#accept(socket));
     mkdirSync(this.#layout.scratch, { recursive: true });
+    const { image, scratch } = this.#layout;
+    this.#image = makeHostImage({ host: '/', directory: image, seenAs: path.relative(scratch, image) });
     if (!existsSync(this.#layout.devices)) execFileSync('sh', ['-c', devicesScript(this.#layout.devices)]);
   }
 
@@ -93,7 +98,15 @@ class ContainerShim {
 
   #addPod(checkpoint: PodCheckpoint): ShimPod {
     const { world, roots, logBounds = usualLogBounds } = this.#options;
-    const pod = new ShimPod(checkpoint, { world, layout: this.#layout, network: this.#network, roots, logBounds, onChange: (uid) => this.#changed(uid) });
+    const pod = new ShimPod(checkpoint, {
+      world,
+      layout: this.#layout,
+      network: this.#network,
+      roots,
+      image: this.#image,
+      logBounds,
+      onChange: (uid) => this.#changed(uid),
+    });
     this.#pods.set(pod.uid, pod);
     return pod;
   }
