@@ -21,6 +21,7 @@ import { RuntimeStreams } from '../node/streams/pod-streams.ts';
 import type { World } from '../world/world.ts';
 import { accessFlags, accessOf } from './cluster-access.ts';
 import { type Command, type FlagValues, UsageError } from './command.ts';
+import { privatePath } from './private-path.ts';
 import { defaultDataDir, logLevelFlag, parseListen } from './shared-flags.ts';
 
 /** `moor node`: this machine as a node of a cluster elsewhere. */
@@ -83,7 +84,7 @@ function nodeProcessOptions(flags: FlagValues): NodeProcessOptions {
     name,
     podCidr,
     listen: listen === undefined ? undefined : parseListen(listen),
-    directory: path.resolve(flags.text('data-dir') ?? path.join(defaultDataDir(homedir()), 'nodes', name)),
+    directory: privatePath('data-dir', flags.text('data-dir') ?? path.join(defaultDataDir(homedir()), 'nodes', name)),
     logLevel: (flags.text('log-level') as LogLevel | undefined) ?? 'info',
   };
 }
