@@ -22,6 +22,7 @@ import { RuntimeStreams } from '../node/streams/pod-streams.ts';
 import type { World } from '../world/world.ts';
 import { accessFlags, accessOf } from './cluster-access.ts';
 import { type Command, type FlagValues, UsageError } from './command.ts';
+import { privatePath } from './private-path.ts';
 import { securityFlags, securityOptions } from './security-flags.ts';
 import { defaultDataDir, logLevelFlag, parseListen } from './shared-flags.ts';
 
@@ -87,7 +88,7 @@ function nodeProcessOptions(flags: FlagValues): NodeProcessOptions {
     name,
     podCidr,
     listen: listen === undefined ? undefined : parseListen(listen),
-    directory: path.resolve(flags.text('data-dir') ?? path.join(defaultDataDir(homedir()), 'nodes', name)),
+    directory: privatePath('data-dir', flags.text('data-dir') ?? path.join(defaultDataDir(homedir()), 'nodes', name)),
     security: securityOptions(flags),
     logLevel: (flags.text('log-level') as LogLevel | undefined) ?? 'info',
   };
@@ -122,7 +123,7 @@ async function runNode({ access, name, podCidr, directory, logLevel, listen, sec
   const sandbox = path.join(root, 'sandbox');
   const cidr = podCidr ?? (await podCidrFor({ node: name, root: sandbox, own }));
   const host = await describeMachine({ name, podCidr: cidr, root, security, endpoint });
-  const runtime = localSandboxRuntime(world, { root: sandbox, podCidr: cidr, hidden: [root] });
+  const runtime = localSandboxRuntime(world, { root: sandbox, podCidr: cidr });
   const reader = new NodeReader({ transport: own, node: name, world, sha256 });
   const agent = await startLocalNodeAgent({ host, root, runtime }, { world, readTransport: reader, eventTransport: own, nodeTransport: own });
   const stopServing = await endpoint?.serve({

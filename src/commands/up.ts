@@ -7,6 +7,7 @@ import { firstSignal } from '../host/first-signal.ts';
 import { auditFlags, auditOptions } from './audit-flags.ts';
 import type { Command, FlagValues } from './command.ts';
 import { nodeFlags, nodeOptions } from './node-flags.ts';
+import { privatePath } from './private-path.ts';
 import { securityFlags, securityOptions } from './security-flags.ts';
 import { defaultDataDir, logLevelFlag, parseListen } from './shared-flags.ts';
 import { explainStartFailure } from './start-failure.ts';
@@ -72,14 +73,14 @@ more nodes again. A node that you delete is registered again at the next start.`
 };
 
 export function clusterOptions(flags: FlagValues): ClusterOptions {
-  const dataDir = path.resolve(flags.text('data-dir') ?? defaultDataDir(homedir()));
-  const bootstrapKubeconfig = flags.text('bootstrap-kubeconfig');
+  const dataDir = privatePath('data-dir', flags.text('data-dir') ?? defaultDataDir(homedir()));
+  const [bootstrapKubeconfig, encryptionConfig] = [flags.text('bootstrap-kubeconfig'), flags.text('encryption-provider-config')];
   return {
     dataDir,
     listen: parseListen(flags.text('listen') ?? '127.0.0.1:6443'),
-    kubeconfig: path.resolve(flags.text('kubeconfig') ?? path.join(dataDir, 'kubeconfig')),
+    kubeconfig: privatePath('kubeconfig', flags.text('kubeconfig') ?? path.join(dataDir, 'kubeconfig')),
     mergeKubeconfig: flags.on('merge-kubeconfig'),
-    ...(bootstrapKubeconfig === undefined ? {} : { bootstrapKubeconfig: path.resolve(bootstrapKubeconfig) }),
+    ...(bootstrapKubeconfig === undefined ? {} : { bootstrapKubeconfig: privatePath('bootstrap-kubeconfig', bootstrapKubeconfig) }),
     store: flags.text('store') === 'memory' ? 'memory' : 'embedded',
     bare: flags.on('bare'),
     nodes: nodeOptions(flags),
@@ -89,7 +90,7 @@ export function clusterOptions(flags: FlagValues): ClusterOptions {
     controllers: flags.text('controllers') !== 'false',
     scheduler: (flags.text('scheduler') ?? flags.text('controllers')) !== 'false',
     audit: auditOptions(flags),
-    encryptionConfig: resolved(flags.text('encryption-provider-config')),
+    encryptionConfig: encryptionConfig === undefined ? undefined : privatePath('encryption-provider-config', encryptionConfig),
     logLevel: (flags.text('log-level') as ClusterOptions['logLevel']) ?? 'info',
   };
 }
@@ -101,8 +102,6 @@ function runtimeOf(flags: FlagValues): NodeRuntime {
   const asksForOthers = ['zones', 'region', 'node-capacity', 'volume-limit', 'csi-drivers'].some((name) => flags.text(name) !== undefined);
   return asksForOthers || flags.on('bare') || Number(flags.text('nodes') ?? 1) > 1 ? 'hollow' : 'sandbox';
 }
-
-const resolved = (file: string | undefined): string | undefined => (file === undefined ? undefined : path.resolve(file));
 
 /** Runs a cluster until a signal ends it. Resolves with the exit code. */
 async function runUp(options: ClusterOptions): Promise<number> {

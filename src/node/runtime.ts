@@ -159,6 +159,8 @@ export interface ContainerSpec {
   readonly seccompFilter?: string | undefined;
   /** The kernel's AppArmor profile that the program is confined by; undefined: none. */
   readonly appArmorProfile?: string | undefined;
+  /** `procMount: Unmasked`: it sees all of /proc, and may write what its user may. */
+  readonly unmaskedProc?: boolean;
   readonly hostPid: boolean;
   /** The container of the same pod whose processes it shares; undefined: it has its own. */
   readonly processesOf?: string | undefined;

@@ -88,7 +88,7 @@ async function runSandboxes(
 ): Promise<SandboxNodes> {
   const { startSandboxNodes } = await import('./sandbox-nodes.ts');
   const { RuntimeStreams } = await import('../../node/streams/pod-streams.ts');
-  const nodes = await startSandboxNodes({ settings, capacity, directory: path.join(dataDir, 'nodes'), hidden: [dataDir], images, security }, server);
+  const nodes = await startSandboxNodes({ settings, capacity, directory: path.join(dataDir, 'nodes'), images, security }, server);
   for (const [name, { runtime, pages }] of nodes.endpoints) podStreams.set(name, new RuntimeStreams(runtime, pages));
   for (const [name, stats] of nodes.stats) nodeStats.set(name, stats);
   return nodes;

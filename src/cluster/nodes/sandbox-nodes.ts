@@ -28,8 +28,6 @@ export interface SandboxNodesOptions {
   readonly capacity: Readonly<Record<string, string>>;
   /** Of the nodes' containers and volumes. */
   readonly directory: string;
-  /** Paths that are hidden from every container. */
-  readonly hidden: readonly string[];
   /** Undefined: this machine cannot have image volumes. */
   readonly images: ImageVolumes | undefined;
   readonly security: SecuritySettings | undefined;
@@ -44,7 +42,7 @@ export interface SandboxNodes extends Pick<NodeAgent, 'ready' | 'stop'> {
 
 /** The nodes of `moor up` on which pods really run: all of them on this machine, with the names and zones of hollow nodes. */
 export async function startSandboxNodes(options: SandboxNodesOptions, server: Server): Promise<SandboxNodes> {
-  const { settings, capacity, directory, hidden, images, security } = options;
+  const { settings, capacity, directory, images, security } = options;
   const { world, connect, connectNode } = server;
   const machine = { architecture: '', kernelVersion: '', osImage: '', containerRuntimeVersion: '', kubeletVersion: '' };
   const hosts = new Map<string, Host>();
@@ -58,7 +56,7 @@ export async function startSandboxNodes(options: SandboxNodesOptions, server: Se
     const podCidr = await podCidrFor({ node: name, root: path.join(root, 'sandbox'), own, alsoTaken });
     const machineHost = await describeMachine({ name, podCidr, root, labels: topologyLabels(labels), capacity, security });
     const host = images === undefined ? machineHost : images.withDriver(machineHost);
-    const runtime = localSandboxRuntime(world, { root: path.join(root, 'sandbox'), podCidr, hidden });
+    const runtime = localSandboxRuntime(world, { root: path.join(root, 'sandbox'), podCidr });
     hosts.set(name, host);
     const agent = await startLocalNodeAgent(
       { host, root, runtime, images },

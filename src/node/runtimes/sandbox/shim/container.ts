@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Writable } from 'node:stream';
 import type { Cancel, World } from '../../../../world/world.ts';
 import type { ContainerEnd, ContainerLimits, ContainerRun, ContainerRunState, ContainerSpec, Result } from '../../../runtime.ts';
-import { type ContainerRoot, containerRoot, sharedScratch } from '../container-root.ts';
+import { type ContainerRoot, containerRoot, type RootImage } from '../container-root.ts';
 import type { InitLauncher, InitProcess } from '../init/launcher.ts';
 import { containerInit, type ContainerInitSpec } from '../init/container-init.ts';
 import { failureText } from '../init/execute.ts';
@@ -26,6 +26,7 @@ export interface ShimContainerContext {
   readonly logBounds: LogBounds;
   readonly roots: RootMaker;
   readonly inits: InitLauncher;
+  readonly image: RootImage;
   /** The namespaces of the pod, in which its containers run. */
   readonly namespaces: () => HeldNamespaces;
   /** The first process of another running container of the pod: a descriptor. */
@@ -225,14 +226,14 @@ export class ShimContainer {
   }
 
   get #root(): ContainerRoot {
-    const { layout } = this.#context;
-    const stage = this.#isSharing ? sharedScratch : layout.scratch;
+    const { layout, image } = this.#context;
     return containerRoot(this.spec, {
-      scratch: stage,
-      devices: path.relative(stage, layout.devices),
+      scratch: layout.scratch,
+      image,
+      devices: path.relative(layout.scratch, layout.devices),
       files: layout.files(this.spec.podUid),
       terminationMessage: this.#terminationFile,
-      hidden: layout.hidden,
+      groups: [],
     });
   }
 

@@ -6,7 +6,9 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import type { Cancel, World } from '../../../../world/world.ts';
 import type { Result } from '../../../runtime.ts';
+import type { RootImage } from '../container-root.ts';
 import { devicesScript } from '../devices.ts';
+import { makeHostImage } from '../host-image.ts';
 import type { InitLauncher } from '../init/launcher.ts';
 import { type ShimCall, lineReader, type ShimOpening, type ShimRequest, type ShimMessage } from '../protocol.ts';
 import { removeGroup } from './control-groups.ts';
@@ -31,8 +33,6 @@ export interface ShimSettings {
   readonly root: string;
   /** The pod CIDR. */
   readonly podCidr: string;
-  /** Paths of the host that are hidden from containers, besides `root`. */
-  readonly hidden: readonly string[];
   readonly logBounds?: LogBounds;
   /** How long it continues without an agent when nothing runs. */
   readonly idleMs?: number;
@@ -43,6 +43,8 @@ const usualIdleMs = 10_000;
 
 /** Resolves when the shim has been idle for long enough. */
 export async function runShim(options: ShimOptions): Promise<void> {
+  // Containers of other users than root see what is made here.
+  process.umask(0o022);
   const shim = new ContainerShim(options);
   shim.recover();
   await shim.serve();
@@ -56,15 +58,18 @@ class ContainerShim {
   readonly #agents = new Set<Socket>();
   readonly #server: Server;
   readonly #starts: Semaphore;
+  readonly #image: RootImage;
   #cancelIdle: Cancel = () => undefined;
 
   constructor(options: ShimOptions) {
     this.#options = options;
-    this.#layout = layoutOf(options.root, { hidden: options.hidden, namespaces: () => [] });
+    this.#layout = layoutOf(options.root);
     this.#network = new Network({ cidr: options.podCidr, bridge: this.#layout.bridge });
     this.#starts = new Semaphore(options.world.timers, 2 * availableParallelism());
     this.#server = createServer((socket) => this.#accept(socket));
     mkdirSync(this.#layout.scratch, { recursive: true });
+    const { image, scratch } = this.#layout;
+    this.#image = makeHostImage({ host: '/', directory: image, seenAs: path.relative(scratch, image) });
     if (!existsSync(this.#layout.devices)) execFileSync('sh', ['-c', devicesScript(this.#layout.devices)]);
   }
 
@@ -101,6 +106,7 @@ class ContainerShim {
       network: this.#network,
       roots,
       inits,
+      image: this.#image,
       logBounds,
       onChange: (uid) => this.#changed(uid),
     });
