@@ -140,7 +140,7 @@ export class ShimContainer {
     const init: ContainerInitSpec = {
       ...initSpec(spec, spec.tty ? inTerminal(program) : program, this.groups),
       entered: entered.map(({ flags }) => flags),
-      ownProcesses: !spec.hostPid && target === undefined,
+      ownProcesses: !spec.hostPid && target === undefined && (pod.flags & clone.newProcesses) === 0,
       isSharing: this.#isSharing,
     };
     const launched = inits.launch(containerInit(init), {

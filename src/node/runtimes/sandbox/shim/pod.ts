@@ -6,7 +6,7 @@ import type { ContainerRun, ContainerSpec, PodSandbox, PodSandboxSpec, PodState,
 import { clone } from '../init/linux.ts';
 import { type ContainerCheckpoint, type HeldNamespaces, ShimContainer, type ShimContainerContext } from './container.ts';
 import type { Network } from './network.ts';
-import { isAlive, launch, signal } from './processes.ts';
+import { childrenOf, isAlive, launch, signal } from './processes.ts';
 import { namesIn, readState, writeState } from './state-files.ts';
 import { setSysctls } from './sysctls.ts';
 
@@ -63,9 +63,10 @@ export class ShimPod {
 
   /** Those of the pause process that the containers share. */
   get #namespaces(): HeldNamespaces {
-    const { hostIpc } = this.#checkpoint.spec;
+    const { hostIpc, sharesProcesses = false } = this.#checkpoint.spec;
     if (this.#pauseProcess === undefined) throw new Error('the pod has no sandbox');
-    return { process: this.#pauseProcess, flags: (this.hasNetwork ? clone.newNetwork | clone.newHostname : 0) | (hostIpc ? 0 : clone.newIpc) };
+    const shared = (hostIpc ? 0 : clone.newIpc) | (sharesProcesses ? clone.newProcesses : 0);
+    return { process: this.#pauseProcess, flags: (this.hasNetwork ? clone.newNetwork | clone.newHostname : 0) | shared };
   }
 
   async start(): Promise<Result<PodSandbox>> {
@@ -169,11 +170,16 @@ export class ShimPod {
   /** Resolves with its process id, or with the error. */
   async #startPause(): Promise<number | string> {
     const { network, layout } = this.#context;
-    const { address, hostname, hostIpc } = this.#checkpoint.spec;
-    const own = [...(address === undefined ? [] : ['--net', '--uts']), ...(hostIpc ? [] : ['--ipc'])];
+    const { address, hostname, hostIpc, sharesProcesses = false } = this.#checkpoint.spec;
+    const own = [
+      ...(address === undefined ? [] : ['--net', '--uts']),
+      ...(hostIpc ? [] : ['--ipc']),
+      ...(sharesProcesses ? ['--pid', '--fork', '--kill-child'] : []),
+    ];
     const lines = address === undefined ? [] : network.inside(address);
     const setUp = address === undefined ? '' : `echo "$0" >/proc/sys/kernel/hostname; read -r go && ip -batch - >&2 && `;
-    const script = `echo u >&3; ${setUp}echo r >&3 && exec 3>&- && exec sleep infinity </dev/null 2>/dev/null`;
+    // As the first process of a namespace it inherits the children of others: the kernel forgets them as they end.
+    const script = `echo u >&3; ${setUp}echo r >&3 && exec 3>&- && trap '' CHLD && exec sleep infinity </dev/null 2>/dev/null`;
     const child = launch(['unshare', ...own, 'sh', '-c', script, hostname], { stdio: ['pipe', 'ignore', 'pipe', 'pipe'], mark: layout.mark(this.uid) });
     child.stdin?.on('error', () => undefined);
     const report = reports(child.stdio[3] as Readable);
@@ -183,7 +189,7 @@ export class ShimPod {
     });
     child.on('error', (error) => (said += error.message));
     const isUp = await report.until('u\n');
-    const { pid } = child;
+    const pid = sharesProcesses ? childrenOf(child.pid ?? 0)[0] : child.pid;
     if (!isUp || pid === undefined) return said || 'no namespaces';
     const wrong = address === undefined ? '' : await network.connect(this.uid, pid);
     if (wrong === '') child.stdin?.end(['go', ...lines, ''].join('\n'));
