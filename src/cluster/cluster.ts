@@ -29,6 +29,7 @@ import { ensureDefaultPolicy } from './apiserver/default-policy.ts';
 import { hollowDrivers } from './nodes/hollow-nodes.ts';
 import { connectInProcess, systemClient } from './access/identities.ts';
 import { saveBootstrapKubeconfig, saveKubeconfig } from './apiserver/kubeconfig-file.ts';
+import type { SecuritySettings } from './nodes/machine-security.ts';
 import { type NodeOptions, nodeSettings } from './nodes/node-settings.ts';
 import { openApiDocuments } from './apiserver/openapi.ts';
 import { machineDrivers } from './nodes/machine-drivers.ts';
@@ -64,6 +65,8 @@ export interface ClusterOptions {
   /** The control plane alone: no StorageClasses, and no nodes but those of `nodes`. */
   readonly bare?: boolean;
   readonly nodes?: NodeOptions;
+  /** Of the nodes on which pods really run. */
+  readonly security?: SecuritySettings;
   /** Without any extension to the Kubernetes API. */
   readonly plain?: boolean;
   /** False: no controllers in this process; `moor controllers` may run them elsewhere. */
@@ -178,7 +181,11 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   if (options.controllers ?? true) cleanup.defer(runControllers({ api, world, authorizer, certificates, plain, drivers, auditor }));
   if (options.scheduler ?? options.controllers ?? true) cleanup.defer(runScheduler({ api, world, authorizer, plain, auditor }));
   const capacity = options.nodes?.capacity ?? {};
-  const nodes = await runNodes({ runtime, why, settings, capacity, dataDir, podStreams, nodeStats, images }, { api, world, authorizer, auditor }, cleanup);
+  const nodes = await runNodes(
+    { runtime, why, settings, capacity, dataDir, podStreams, nodeStats, images, security: options.security },
+    { api, world, authorizer, auditor },
+    cleanup,
+  );
   directory.record({ url: server.url, kubeconfig });
   world.log.info('ready', { url: server.url, version, store: options.store ?? 'memory', revision: store.revision() });
   const stop = () => cleanup.run();

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { type AuditOptions, defaultMaxSize } from '../cluster/apiserver/audit-options.ts';
 import { type Flag, type FlagValues, UsageError } from './command.ts';
+import { privatePath } from './private-path.ts';
 import { wholeNumber } from './shared-flags.ts';
 
 export const auditFlags: readonly Flag[] = [
@@ -23,5 +24,5 @@ export function auditOptions(flags: FlagValues): AuditOptions | undefined {
   if ([policyFile, logPath, maxSize, maxBackups, maxAge].every((each) => each === undefined)) return undefined;
   if (policyFile === undefined) throw new UsageError('--audit-log-path needs --audit-policy-file: without a policy no request is logged');
   if (logPath === undefined) throw new UsageError('--audit-policy-file needs --audit-log-path: the file of the audit log');
-  return { policyFile: path.resolve(policyFile), logPath: logPath === '-' ? logPath : path.resolve(logPath), maxSize, maxBackups, maxAge };
+  return { policyFile: path.resolve(policyFile), logPath: logPath === '-' ? logPath : privatePath('audit-log-path', logPath), maxSize, maxBackups, maxAge };
 }

@@ -6,6 +6,7 @@ import type { Transport } from '../client/transport.ts';
 import { startLocalNodeAgent } from '../cluster/nodes/local-node-agent.ts';
 import { dataDirOf } from '../cluster/life-cycle/cluster-record.ts';
 import { describeMachine } from '../cluster/nodes/machine.ts';
+import type { SecuritySettings } from '../cluster/nodes/machine-security.ts';
 import { nodeDirectory } from '../cluster/nodes/node-directory.ts';
 import { openEndpoint } from '../cluster/nodes/node-endpoint.ts';
 import { NodeIdentity } from '../cluster/nodes/node-identity.ts';
@@ -22,6 +23,8 @@ import { RuntimeStreams } from '../node/streams/pod-streams.ts';
 import type { World } from '../world/world.ts';
 import { accessFlags, accessOf } from './cluster-access.ts';
 import { type Command, type FlagValues, UsageError } from './command.ts';
+import { privatePath } from './private-path.ts';
+import { securityFlags, securityOptions } from './security-flags.ts';
 import { logLevelFlag, logLevelOf, parseListen } from './shared-flags.ts';
 
 /** `moor node`: this machine as a node of a cluster elsewhere. */
@@ -48,6 +51,7 @@ certificate comes from the cluster as well. Other clients are authenticated and 
       default: '0.0.0.0:10250, or a free port if that is taken',
     },
     { name: 'pod-cidr', value: 'CIDR', about: 'the IP addresses of its pods', default: 'a block that is free on this machine' },
+    ...securityFlags,
     logLevelFlag,
   ],
   examples: [
@@ -67,6 +71,7 @@ interface NodeProcessOptions {
   /** Of containers and volumes. */
   readonly directory: string;
   readonly logLevel: LogLevel;
+  readonly security: SecuritySettings;
   /** Undefined: every address, on the kubelet's port if that is free. */
   readonly listen: { readonly host: string; readonly port: number } | undefined;
 }
@@ -84,13 +89,14 @@ function nodeProcessOptions(flags: FlagValues): NodeProcessOptions {
     name,
     podCidr,
     listen: listen === undefined ? undefined : parseListen(listen),
-    directory: path.resolve(flags.text('data-dir') ?? path.join(dataDirOf(), 'nodes', name)),
+    directory: privatePath('data-dir', flags.text('data-dir') ?? path.join(dataDirOf(), 'nodes', name)),
+    security: securityOptions(flags),
     logLevel: logLevelOf(flags),
   };
 }
 
 /** Runs a node until a signal ends it. Resolves with the exit code. */
-async function runNode({ access, name, podCidr, directory, logLevel, listen }: NodeProcessOptions): Promise<number> {
+async function runNode({ access, name, podCidr, directory, logLevel, listen, security }: NodeProcessOptions): Promise<number> {
   const ability = canSandbox();
   if (!ability.can) {
     process.stderr.write(`moor node: pods cannot run here: ${ability.why}\n`);
@@ -117,8 +123,8 @@ async function runNode({ access, name, podCidr, directory, logLevel, listen }: N
   }
   const sandbox = path.join(root, 'sandbox');
   const cidr = podCidr ?? (await podCidrFor({ node: name, root: sandbox, own }));
-  const host = await describeMachine({ name, podCidr: cidr, root, endpoint });
-  const runtime = localSandboxRuntime(world, { root: sandbox, podCidr: cidr, hidden: [root] });
+  const host = await describeMachine({ name, podCidr: cidr, root, security, endpoint });
+  const runtime = localSandboxRuntime(world, { root: sandbox, podCidr: cidr });
   const reader = new NodeReader({ transport: own, node: name, world, sha256 });
   const agent = await startLocalNodeAgent({ host, root, runtime }, { world, readTransport: reader, eventTransport: own, nodeTransport: own });
   const stopServing = await endpoint?.serve({

@@ -12,6 +12,8 @@ import { type Command, type FlagValues, UsageError } from './command.ts';
 import { nodeFlags, nodeOptions } from './node-flags.ts';
 import { nameOf, wordsFor } from './life-cycle/cluster-argument.ts';
 import { ownLogFile, reportReady, startDetached } from './life-cycle/detach.ts';
+import { privatePath } from './private-path.ts';
+import { securityFlags, securityOptions } from './security-flags.ts';
 import { logLevelFlag, logLevelOf, parseListen } from './shared-flags.ts';
 import { explainStartFailure } from './start-failure.ts';
 
@@ -75,6 +77,7 @@ more nodes again. A node that you delete is registered again at the next start.`
       default: 'sandbox where possible, unless the flags below ask for nodes other than this machine',
     },
     ...nodeFlags,
+    ...securityFlags,
     { name: 'controllers', about: '=false: no controllers in this process; "moor controllers" runs them elsewhere', default: 'true' },
     { name: 'scheduler', about: '=false: no scheduler in this process; "moor scheduler" runs it elsewhere', default: 'as --controllers' },
     ...auditFlags,
@@ -109,26 +112,27 @@ export function clusterOptions(flags: FlagValues): ClusterOptions {
   const ephemeral = flags.on('ephemeral') || store === 'memory';
   const given = flags.text('data-dir');
   const name = nameOf(flags) ?? (given === undefined && !ephemeral ? defaultName : undefined);
-  const dataDir = dataDirFor(name, given ?? (ephemeral ? temporaryPath() : undefined));
-  const bootstrapKubeconfig = flags.text('bootstrap-kubeconfig');
+  const dataDir = privatePath('data-dir', dataDirFor(name, given ?? (ephemeral ? temporaryPath() : undefined)));
+  const [bootstrapKubeconfig, encryptionConfig] = [flags.text('bootstrap-kubeconfig'), flags.text('encryption-provider-config')];
   return {
     ...(name === undefined ? {} : { name }),
     dataDir,
     ephemeral,
     logFile: ownLogFile(),
     listen: listenOf(flags.text('listen'), name, dataDir),
-    kubeconfig: path.resolve(flags.text('kubeconfig') ?? path.join(dataDir, 'kubeconfig')),
+    kubeconfig: privatePath('kubeconfig', flags.text('kubeconfig') ?? path.join(dataDir, 'kubeconfig')),
     mergeKubeconfig: flags.on('merge-kubeconfig'),
-    ...(bootstrapKubeconfig === undefined ? {} : { bootstrapKubeconfig: path.resolve(bootstrapKubeconfig) }),
+    ...(bootstrapKubeconfig === undefined ? {} : { bootstrapKubeconfig: privatePath('bootstrap-kubeconfig', bootstrapKubeconfig) }),
     store,
     bare: flags.on('bare'),
     nodes: nodeOptions(flags),
+    security: securityOptions(flags),
     runtime: runtimeOf(flags),
     plain: flags.on('plain'),
     controllers: flags.text('controllers') !== 'false',
     scheduler: (flags.text('scheduler') ?? flags.text('controllers')) !== 'false',
     audit: auditOptions(flags),
-    encryptionConfig: resolved(flags.text('encryption-provider-config')),
+    encryptionConfig: encryptionConfig === undefined ? undefined : privatePath('encryption-provider-config', encryptionConfig),
     logLevel: logLevelOf(flags),
   };
 }
@@ -159,8 +163,6 @@ function runtimeOf(flags: FlagValues): NodeRuntime | 'where-possible' {
   const asksForOthers = ['zones', 'region', 'node-capacity', 'volume-limit', 'csi-drivers'].some((name) => flags.text(name) !== undefined);
   return asksForOthers || flags.on('bare') || Number(flags.text('nodes') ?? 1) > 1 ? 'hollow' : 'where-possible';
 }
-
-const resolved = (file: string | undefined): string | undefined => (file === undefined ? undefined : path.resolve(file));
 
 /** Runs a cluster until a signal ends it. Resolves with the exit code. */
 async function runUp(options: ClusterOptions): Promise<number> {

@@ -133,6 +133,7 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
     services: servicesFrom(informers),
     sha256,
     nameServer,
+    readSeccompProfile: (name) => machine.files.read(`${root}/seccomp/${name}`),
     // The address that the DNS server listens on exists from the first sandbox on.
     onSandboxStarted: () => dns.listen(),
   });

@@ -1,4 +1,5 @@
 import type { CSINodeDriver, NodeSystemInfo } from '../api/generated/types.ts';
+import type { HostSecurity } from './security/host-security.ts';
 
 /** A machine, as its agent registers it. */
 export interface Host {
@@ -14,4 +15,6 @@ export interface Host {
   readonly capacity: Readonly<Record<string, string>>;
   readonly system: NodeSystemInfo;
   readonly drivers: readonly CSINodeDriver[];
+  /** Absent: no process runs on it. */
+  readonly security?: HostSecurity;
 }

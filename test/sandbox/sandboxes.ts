@@ -41,7 +41,7 @@ export async function sandboxMachine(options: Partial<ShimSettings> = {}): Promi
   // A pod CIDR of its own: tests run in parallel.
   const podCidr = `10.${200 + ((randomBytes(1)[0] ?? 0) % 50)}.${randomBytes(1)[0] ?? 0}.0/24`;
   const state = path.join(root, 'state');
-  const settings = { root: state, podCidr, hidden: [], idleMs: 200, ...options };
+  const settings = { root: state, podCidr, idleMs: 200, ...options };
   const runtimes: Runtime[] = [];
   return {
     root: state,
@@ -72,7 +72,7 @@ export async function sandboxMachine(options: Partial<ShimSettings> = {}): Promi
 
 /** Ends the shim of that state directory and its containers. */
 export async function endContainers(state: string): Promise<void> {
-  const layout = layoutOf(state, { hidden: [], namespaces: () => [] });
+  const layout = layoutOf(state);
   for (const mark of [`shim ${state}`, layout.mark('')]) for (const pid of marked(mark).values()) signal(pid, 'SIGKILL');
   await run(['ip', 'link', 'del', layout.bridge]);
 }

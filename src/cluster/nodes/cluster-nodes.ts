@@ -11,6 +11,7 @@ import type { World } from '../../world/world.ts';
 import { abandonedNodes, startHollowNodes } from './hollow-nodes.ts';
 import { connectInProcess, connectNodesInProcess, systemClient } from '../access/identities.ts';
 import type { ImageVolumes } from './image-volumes.ts';
+import type { SecuritySettings } from './machine-security.ts';
 import type { SandboxNodes } from './sandbox-nodes.ts';
 import type { CleanupStack } from '../cleanup-stack.ts';
 
@@ -57,6 +58,7 @@ interface ClusterNodesOptions extends RuntimeChoice {
   readonly nodeStats: Map<string, NodeStats>;
   /** Undefined: this machine cannot have image volumes. */
   readonly images: ImageVolumes | undefined;
+  readonly security: SecuritySettings | undefined;
 }
 
 interface RuntimeChoice {
@@ -86,12 +88,12 @@ export async function openImageVolumes(dataDir: string, nodes: number): Promise<
 
 /** Loaded only for this runtime. */
 async function runSandboxes(
-  { settings, capacity, dataDir, podStreams, nodeStats, images }: ClusterNodesOptions,
+  { settings, capacity, dataDir, podStreams, nodeStats, images, security }: ClusterNodesOptions,
   server: Parameters<typeof startHollowNodes>[1],
 ): Promise<SandboxNodes> {
   const { startSandboxNodes } = await import('./sandbox-nodes.ts');
   const { RuntimeStreams } = await import('../../node/streams/pod-streams.ts');
-  const nodes = await startSandboxNodes({ settings, capacity, directory: path.join(dataDir, 'nodes'), hidden: [dataDir], images }, server);
+  const nodes = await startSandboxNodes({ settings, capacity, directory: path.join(dataDir, 'nodes'), images, security }, server);
   for (const [name, { runtime, pages }] of nodes.endpoints) podStreams.set(name, new RuntimeStreams(runtime, pages));
   for (const [name, stats] of nodes.stats) nodeStats.set(name, stats);
   return nodes;

@@ -3,6 +3,7 @@ import { arch, availableParallelism, networkInterfaces, release, totalmem } from
 import type { Host } from '../../node/host.ts';
 import { sha256 } from '../sha256.ts';
 import { kubernetesVersion, version } from '../version.ts';
+import { machineSecurity, type SecuritySettings, usualSecurity } from './machine-security.ts';
 
 export interface MachineOptions {
   readonly name: string;
@@ -12,12 +13,14 @@ export interface MachineOptions {
   readonly root: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly capacity?: Readonly<Record<string, string>>;
+  readonly security?: SecuritySettings | undefined;
   /** Of the kubelet API; absent: the node serves none. */
   readonly endpoint?: { readonly ip: string | undefined; readonly port: number } | undefined;
 }
 
 /** This machine as a node. */
-export async function describeMachine({ name, podCidr, root, labels = {}, capacity = {}, endpoint }: MachineOptions): Promise<Host> {
+export async function describeMachine(options: MachineOptions): Promise<Host> {
+  const { name, podCidr, root, labels = {}, capacity = {}, security = usualSecurity, endpoint } = options;
   const architecture = arch() === 'x64' ? 'amd64' : arch();
   const { bsize, blocks } = await statfs(root);
   const id = sha256(`machine ${name}`);
@@ -54,6 +57,7 @@ export async function describeMachine({ name, podCidr, root, labels = {}, capaci
       architecture,
     },
     drivers: [],
+    security: machineSecurity(security),
   };
 }
 

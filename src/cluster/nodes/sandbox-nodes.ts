@@ -12,6 +12,7 @@ import { startLocalNodeAgent } from './local-node-agent.ts';
 import { sha256 } from '../sha256.ts';
 import { describeMachine } from './machine.ts';
 import { nodeDirectory } from './node-directory.ts';
+import type { SecuritySettings } from './machine-security.ts';
 import { podCidrFor } from './pod-cidr.ts';
 import { localSandboxRuntime } from '../sandbox-runtime.ts';
 
@@ -27,10 +28,9 @@ export interface SandboxNodesOptions {
   readonly capacity: Readonly<Record<string, string>>;
   /** Of the nodes' containers and volumes. */
   readonly directory: string;
-  /** Paths that are hidden from every container. */
-  readonly hidden: readonly string[];
   /** Undefined: this machine cannot have image volumes. */
   readonly images: ImageVolumes | undefined;
+  readonly security: SecuritySettings | undefined;
 }
 
 export interface SandboxNodes extends Pick<NodeAgent, 'ready' | 'stop'> {
@@ -41,7 +41,8 @@ export interface SandboxNodes extends Pick<NodeAgent, 'ready' | 'stop'> {
 }
 
 /** The nodes of `moor up` on which pods really run: all of them on this machine, with the names and zones of hollow nodes. */
-export async function startSandboxNodes({ settings, capacity, directory, hidden, images }: SandboxNodesOptions, server: Server): Promise<SandboxNodes> {
+export async function startSandboxNodes(options: SandboxNodesOptions, server: Server): Promise<SandboxNodes> {
+  const { settings, capacity, directory, images, security } = options;
   const { world, connect, connectNode } = server;
   const machine = { architecture: '', kernelVersion: '', osImage: '', containerRuntimeVersion: '', kubeletVersion: '' };
   const hosts = new Map<string, Host>();
@@ -53,9 +54,9 @@ export async function startSandboxNodes({ settings, capacity, directory, hidden,
     const own = connectNode(name);
     const alsoTaken = Array.from(hosts.values(), (other) => other.podCidr);
     const podCidr = await podCidrFor({ node: name, root: path.join(root, 'sandbox'), own, alsoTaken });
-    const machineHost = await describeMachine({ name, podCidr, root, labels: topologyLabels(labels), capacity });
+    const machineHost = await describeMachine({ name, podCidr, root, labels: topologyLabels(labels), capacity, security });
     const host = images === undefined ? machineHost : images.withDriver(machineHost);
-    const runtime = localSandboxRuntime(world, { root: path.join(root, 'sandbox'), podCidr, hidden });
+    const runtime = localSandboxRuntime(world, { root: path.join(root, 'sandbox'), podCidr });
     hosts.set(name, host);
     const agent = await startLocalNodeAgent(
       { host, root, runtime, images },

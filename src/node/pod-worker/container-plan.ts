@@ -11,7 +11,7 @@ import { containerRecords, type RunsSnapshot } from './container-records.ts';
 
 export interface PlanSnapshot extends RunsSnapshot {
   /** Why the container cannot be created; undefined: it can. */
-  readonly problem: (container: Container) => string | undefined;
+  readonly problem: (container: Container) => Waiting | undefined;
 }
 
 export interface ContainerPlan {
@@ -129,7 +129,7 @@ class Planner {
     if (this.hasRun(container.name)) return;
     const { targetContainerName: target = '' } = container;
     const isMissing = target !== '' && this.#latest(target)?.state.type !== 'running';
-    if (isMissing) return this.#waitForConfig(container, `unable to find target container ${target}`);
+    if (isMissing) return this.#waitFor(container, { reason: 'CreateContainerConfigError', message: `unable to find target container ${target}` });
     this.#create(container, undefined);
   }
 
@@ -138,11 +138,11 @@ class Planner {
     if (retryAt !== undefined && retryAt > this.#now) return this.#planAgainAt(retryAt);
     const problem = this.#snapshot.problem(container);
     if (problem === undefined) return this.#start(container, record);
-    this.#waitForConfig(container, problem);
+    this.#waitFor(container, problem);
   }
 
-  #waitForConfig(container: Container, problem: string): void {
-    this.#wait(container, { reason: 'CreateContainerConfigError', message: problem }, { type: 'Warning', reason: 'Failed', message: `Error: ${problem}` });
+  #waitFor(container: Container, problem: Waiting): void {
+    this.#wait(container, problem, { type: 'Warning', reason: 'Failed', message: `Error: ${problem.message}` });
   }
 
   isOver(container: Container): boolean {

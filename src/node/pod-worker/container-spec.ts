@@ -1,7 +1,10 @@
 import type { Container, Pod } from '../../api/generated/types.ts';
 import { quantityMilliValue, quantityValue } from '../../api/quantity.ts';
 import type { ContainerDevice, ContainerMount } from '../contract.ts';
-import type { ContainerLimits, ContainerSpec, ContainerUser, EnvVariable } from '../runtime.ts';
+import { appArmorName, appArmorProfile } from '../security/app-armor.ts';
+import { sysctlPath } from '../security/sysctls.ts';
+import { resolvConfOf } from './resolv-conf.ts';
+import type { ContainerLimits, ContainerSpec, ContainerUser, EnvVariable, PodSandboxSpec } from '../runtime.ts';
 
 export interface ResolvedContainer {
   readonly pod: Pod;
@@ -13,9 +16,11 @@ export interface ResolvedContainer {
   readonly devices: readonly ContainerDevice[];
   /** Of the pod's volumes. */
   readonly groups: readonly number[];
+  /** Undefined: unconfined. */
+  readonly seccompFilter: string | undefined;
 }
 
-export function containerSpecOf({ pod, container, attempt, env, expand, mounts, devices, groups }: ResolvedContainer): ContainerSpec {
+export function containerSpecOf({ pod, container, attempt, env, expand, mounts, devices, groups, seccompFilter }: ResolvedContainer): ContainerSpec {
   const { command = [], args = [], securityContext = {}, terminationMessagePolicy } = container;
   return {
     podUid: pod.metadata.uid ?? '',
@@ -34,12 +39,37 @@ export function containerSpecOf({ pod, container, attempt, env, expand, mounts, 
     privileged: securityContext.privileged ?? false,
     capabilities: { add: securityContext.capabilities?.add ?? [], drop: securityContext.capabilities?.drop ?? [] },
     noNewPrivileges: securityContext.allowPrivilegeEscalation === false,
+    ...(seccompFilter === undefined ? {} : { seccompFilter }),
+    ...confinementOf(pod, container),
     hostPid: pod.spec.hostPID ?? false,
     ...targetOf(pod, container),
     stdin: container.stdin ?? false,
     stdinOnce: container.stdinOnce ?? false,
     tty: container.tty ?? false,
     terminationMessage: { path: container.terminationMessagePath ?? '/dev/termination-log', orLastLog: terminationMessagePolicy === 'FallbackToLogsOnError' },
+  };
+}
+
+export interface SandboxSettings {
+  /** The pod's own; undefined: it shares the host's network. */
+  readonly address: string | undefined;
+  readonly clusterDomain: string;
+  readonly nameServer: string | undefined;
+}
+
+export function sandboxSpecOf(pod: Pod, { address, clusterDomain, nameServer }: SandboxSettings): PodSandboxSpec {
+  const { uid = '', namespace = '', name = '' } = pod.metadata;
+  return {
+    uid,
+    namespace,
+    name,
+    hostname: hostnameOf(pod),
+    address,
+    hostIpc: pod.spec.hostIPC === true,
+    sharesProcesses: pod.spec.shareProcessNamespace === true,
+    sysctls: (pod.spec.securityContext?.sysctls ?? []).map((each) => ({ path: sysctlPath(each.name), value: each.value })),
+    resolvConf: resolvConfOf(pod, { clusterDomain, nameServer }),
+    hosts: hostsFile(pod, address, clusterDomain),
   };
 }
 
@@ -51,6 +81,14 @@ export function limitsOf({ resources }: Container): ContainerLimits {
     cpuRequestMilli: milli(requests['cpu'] ?? limits['cpu']),
     memoryBytes: limits['memory'] === undefined ? undefined : Number(quantityValue(limits['memory'])),
   };
+}
+
+/** The profile is loaded: the container waits until it is. */
+function confinementOf(pod: Pod, container: Container): Pick<ContainerSpec, 'appArmorProfile'> {
+  const asked = appArmorProfile(pod, container);
+  const isPrivileged = container.securityContext?.privileged === true;
+  const name = asked === undefined ? undefined : appArmorName(asked, isPrivileged);
+  return name === undefined ? {} : { appArmorProfile: name };
 }
 
 /** An ephemeral container may share the process namespace of its target. */
@@ -71,19 +109,10 @@ function userOf({ spec }: Pod, { securityContext: own = {} }: Container, groups:
 }
 
 /** At most 63 characters: a DNS label. */
-export const hostnameOf = ({ metadata, spec }: Pod): string => (spec.hostname ?? metadata.name ?? '').slice(0, 63).replace(/[-.]+$/, '');
-
-/** The kubelet's error for a `runAsNonRoot` container that would run as root; undefined: there is none. */
-export function nonRootViolation({ metadata, spec }: Pod, { name, securityContext: own = {} }: Container): string | undefined {
-  const nonRoot = own.runAsNonRoot ?? spec.securityContext?.runAsNonRoot;
-  const uid = own.runAsUser ?? spec.securityContext?.runAsUser;
-  if (nonRoot !== true || (uid !== undefined && uid !== 0)) return undefined;
-  const who = `(pod: "${metadata.name ?? ''}_${metadata.namespace ?? ''}(${metadata.uid ?? ''})", container: ${name})`;
-  return uid === 0 ? `container's runAsUser breaks non-root policy ${who}` : `container has runAsNonRoot and image will run as root ${who}`;
-}
+const hostnameOf = ({ metadata, spec }: Pod): string => (spec.hostname ?? metadata.name ?? '').slice(0, 63).replace(/[-.]+$/, '');
 
 /** /etc/hosts, as the kubelet writes it. */
-export function hostsFile({ metadata, spec }: Pod, ip: string | undefined, domain: string): string {
+function hostsFile({ metadata, spec }: Pod, ip: string | undefined, domain: string): string {
   const host = hostnameOf({ metadata, spec } as Pod);
   const { subdomain } = spec;
   const named = subdomain === undefined || subdomain === '' ? host : `${host}.${subdomain}.${metadata.namespace ?? ''}.svc.${domain}\t${host}`;

@@ -8,8 +8,9 @@ import { freeAddress } from '../network/addresses.ts';
 import { gatewayOf } from '../network/gateway.ts';
 import { containerReference } from '../pods/container-reference.ts';
 import type { ContainerHealth, PodState } from '../runtime.ts';
+import type { Waiting } from '../pods/runtime-state.ts';
+import { containerProblem } from '../security/security-context.ts';
 import { missingVariable } from '../volumes/config-references.ts';
-import { nonRootViolation } from './container-spec.ts';
 import type { PodsContext } from './context.ts';
 import type { PodWorkerSnapshot } from './decide.ts';
 import { EmptyDirEviction } from './empty-dir-eviction.ts';
@@ -194,10 +195,11 @@ export class PodSnapshots {
     return host;
   }
 
-  /** Without processes, a container's user is known to nothing. */
-  #problem(container: Container, pod: Stored<Pod>): string | undefined {
-    const { caches, runtime } = this.#context;
-    return missingVariable(container, pod, caches.config) ?? (runtime.scripted === undefined ? nonRootViolation(pod, container) : undefined);
+  #problem(container: Container, pod: Stored<Pod>): Waiting | undefined {
+    const message = missingVariable(container, pod, this.#context.caches.config);
+    if (message !== undefined) return { reason: 'CreateContainerConfigError', message };
+    const { security } = this.#hostOf(pod);
+    return security === undefined ? undefined : containerProblem(pod, container, security);
   }
 
   /** The one that the pod had, if it had one: DNS names lead to it. */

@@ -6,11 +6,12 @@ import { type Outcome, outcomeOf } from '../../client/controller/loop.ts';
 import type { Host } from '../host.ts';
 import { containerReference } from '../pods/container-reference.ts';
 import { initialWorkerState, type KillContainer, type PodWorkerAction, type PodWorkerState, type ResizeContainer, type StartContainer } from './actions.ts';
-import { containerSpecOf, hostnameOf, hostsFile, limitsOf } from './container-spec.ts';
+import { containerSpecOf, limitsOf, sandboxSpecOf } from './container-spec.ts';
+import { sandboxProblem } from '../security/security-context.ts';
+import { seccompFilter } from '../security/seccomp-filter.ts';
 import type { PodsContext } from './context.ts';
 import { environmentOf } from './environment.ts';
 import { type ContainerHandler, runHandler } from './probes/handlers.ts';
-import { resolvConfOf } from './resolv-conf.ts';
 
 export interface PodWorkerContext extends PodsContext {
   /** The pod's node. */
@@ -96,28 +97,25 @@ export class PodWorker {
 
   /** Since the decision, another pod may have got the address. */
   async #startSandbox(pod: Stored<Pod>, address: string | undefined): Promise<Outcome> {
-    const { allocations, runtime, recorder, clusterDomain = 'cluster.local', nameServer } = this.#context;
-    const { uid, namespace = '', name } = pod.metadata;
+    const { allocations, runtime, clusterDomain = 'cluster.local', nameServer } = this.#context;
+    const { uid } = pod.metadata;
     const node = pod.spec.nodeName ?? '';
     const isTaken = address !== undefined && [...allocations.addresses(node)].some(([other, its]) => other !== uid && its === address);
     if (isTaken || !this.#exists(pod)) return 'conflict';
+    const problem = this.#context.hostOf(pod).security === undefined ? undefined : sandboxProblem(pod);
+    if (problem !== undefined) return this.#noSandbox(pod, problem);
     if (address !== undefined) allocations.assign(node, uid, address);
-    const started = await runtime.startPod({
-      uid,
-      namespace,
-      name,
-      hostname: hostnameOf(pod),
-      address,
-      hostIpc: pod.spec.hostIPC === true,
-      resolvConf: resolvConfOf(pod, { clusterDomain, nameServer }),
-      hosts: hostsFile(pod, address, clusterDomain),
-    });
+    const started = await runtime.startPod(sandboxSpecOf(pod, { address, clusterDomain, nameServer }));
     if (started.ok) {
       this.#context.onSandboxStarted?.();
       return 'done';
     }
-    const message = `Failed to create pod sandbox: ${started.error.message}`;
-    recorder.record(pod, { type: 'Warning', reason: 'FailedCreatePodSandBox', message }, node);
+    return this.#noSandbox(pod, started.error.message);
+  }
+
+  #noSandbox(pod: Stored<Pod>, why: string): Outcome {
+    const message = `Failed to create pod sandbox: ${why}`;
+    this.#context.recorder.record(pod, { type: 'Warning', reason: 'FailedCreatePodSandBox', message }, pod.spec.nodeName ?? '');
     return { retry: message };
   }
 
@@ -128,10 +126,14 @@ export class PodWorker {
     if (!environment.ok) return this.#retryLater(pod, container, environment.error);
     const mounted = await volumes.containerMounts(pod, container, environment.expand);
     if (!mounted.ok) return this.#retryLater(pod, container, mounted.error);
+    const seccomp = await this.#seccompFilter(pod, container);
+    if (!seccomp.ok) return this.#retryLater(pod, container, seccomp.error, 'CreateContainerError');
     const state = volumes.mountState(pod);
     const groups = state.ready ? state.supplementalGroups : [];
     this.#pull(pod, container);
-    const started = await runtime.startContainer(containerSpecOf({ pod, container, attempt, ...environment, ...mounted, groups }));
+    const started = await runtime.startContainer(
+      containerSpecOf({ pod, container, attempt, ...environment, ...mounted, groups, seccompFilter: seccomp.filter }),
+    );
     if (backOff !== undefined) this.#remember(uid, { backOffs: new Map(this.state(uid).backOffs).set(container.name, backOff) });
     if (!started.ok && started.error.reason !== 'start') return { retry: started.error.message };
     this.#record(pod, container, { type: 'Normal', reason: 'Created', message: 'Container created' });
@@ -145,6 +147,14 @@ export class PodWorker {
     const { postStart } = container.lifecycle ?? {};
     if (postStart !== undefined) void this.#postStart(pod, container, { id: started.value.id, handler: postStart });
     return 'done';
+  }
+
+  async #seccompFilter(pod: Stored<Pod>, container: Container): ReturnType<typeof seccompFilter> {
+    const { hostOf, readSeccompProfile } = this.#context;
+    const { system, security } = hostOf(pod);
+    if (security === undefined || readSeccompProfile === undefined) return { ok: true, filter: undefined };
+    const { architecture: machine, kernelVersion } = system;
+    return seccompFilter(pod, container, { machine, kernelVersion, seccompDefault: security.seccompDefault, readProfileFile: readSeccompProfile });
   }
 
   #environment(pod: Stored<Pod>, container: Container) {
@@ -162,10 +172,10 @@ export class PodWorker {
   }
 
   /** The container cannot be created as things are; the next attempt comes after `retryMs`. */
-  #retryLater(pod: Stored<Pod>, container: Container, error: string): Outcome {
+  #retryLater(pod: Stored<Pod>, container: Container, error: string, reason = 'CreateContainerConfigError'): Outcome {
     const { uid } = pod.metadata;
     this.#record(pod, container, { type: 'Warning', reason: 'Failed', message: `Error: ${error}` });
-    this.#setWaiting(uid, container, { reason: 'CreateContainerConfigError', message: error });
+    this.#setWaiting(uid, container, { reason, message: error });
     this.#remember(uid, { retryAt: new Map(this.state(uid).retryAt).set(container.name, this.#context.world.clock.now() + retryMs) });
     this.#context.onChange(uid);
     return 'conflict';

@@ -7,6 +7,7 @@ import { isExtendedResource } from '../../api/validation/resources.ts';
 import { toleratesTaint } from '../../api/taints.ts';
 import { matchesNode, nodeTermsOf } from '../../storage/volumes/topology.ts';
 import type { Host } from '../host.ts';
+import { securityRejection } from '../security/security-context.ts';
 import type { Failure } from './status/pod-status.ts';
 
 export interface AdmissionSnapshot {
@@ -20,7 +21,9 @@ export interface AdmissionSnapshot {
 
 /** Undefined: the pod is admitted. */
 export function rejection(snapshot: AdmissionSnapshot): Failure | undefined {
-  return wrongSystem(snapshot) ?? shortage(snapshot) ?? affinityMismatch(snapshot) ?? takenPort(snapshot) ?? untolerated(snapshot);
+  const { pod, host } = snapshot;
+  const unsafe = securityRejection(pod, host.system.kernelVersion, host.security);
+  return wrongSystem(snapshot) ?? unsafe ?? shortage(snapshot) ?? affinityMismatch(snapshot) ?? takenPort(snapshot) ?? untolerated(snapshot);
 }
 
 function wrongSystem({ pod, host }: AdmissionSnapshot): Failure | undefined {

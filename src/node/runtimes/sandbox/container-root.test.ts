@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { ContainerMount } from '../../contract.ts';
 import type { ContainerSpec } from '../../runtime.ts';
-import { containerRoot, type RootPaths } from './container-root.ts';
+import { containerRoot, type RootContext } from './container-root.ts';
 
-const place: RootPaths = {
+const context: RootContext = {
   scratch: '/state/stage',
+  image: { layers: [{ target: '/', lower: ['../image'] }], hardware: ['devices/system/cpu/cpu0/thermal_throttle'] },
   devices: '../devices',
   files: { hosts: '/state/hosts', resolvConf: '/state/resolv.conf', hostname: '/state/hostname' },
   terminationMessage: '/state/message',
-  hidden: ['/state', '/run/moor', '/tmp/x'],
+  groups: [],
 };
 const mount = (hostPath: string, containerPath: string, over: Partial<ContainerMount> = {}): ContainerMount => ({
   hostPath,
@@ -21,49 +22,54 @@ const mount = (hostPath: string, containerPath: string, over: Partial<ContainerM
 });
 const rootOf = (over: Partial<ContainerSpec>) => {
   const usual = { mounts: [], devices: [], workingDir: '', readOnlyRoot: false, privileged: false, terminationMessage: { path: '/dev/termination-log' } };
-  return containerRoot({ ...usual, ...over } as unknown as ContainerSpec, place);
+  return containerRoot({ ...usual, ...over } as unknown as ContainerSpec, context);
 };
-const targets = (over: Partial<ContainerSpec>) => rootOf(over).mounts.map(({ target }) => target);
+const volumesOf = (over: Partial<ContainerSpec>) => rootOf(over).binds.slice(4);
 
 describe('the root of a container', () => {
-  test('a volume in another comes after it, and files come last: they may lie in any of them', () => {
-    const { mounts } = rootOf({ mounts: [mount('/b', '/data/deep/below'), mount('/a', '/data'), mount('/c', '/etc')] });
-    const volumes = mounts.filter((each) => each.type === 'bind' && each.only !== undefined).map((each) => [each.target, each.type === 'bind' && each.only]);
-    expect(volumes).toEqual([
-      ['/data', 'directory'],
-      ['/etc', 'directory'],
-      ['/data/deep/below', 'directory'],
-      ['/data', 'file'],
-      ['/etc', 'file'],
-      ['/data/deep/below', 'file'],
+  test('a volume in another comes after it, and all come after the files of the pod', () => {
+    const { binds } = rootOf({ mounts: [mount('/b', '/data/deep/below'), mount('/a', '/data'), mount('/c', '/etc')] });
+    expect(binds.map(({ target }) => target)).toEqual([
+      '/etc/hosts',
+      '/etc/resolv.conf',
+      '/etc/hostname',
+      '/dev/termination-log',
+      '/data',
+      '/etc',
+      '/data/deep/below',
     ]);
   });
 
   test('what is read-only, itself or with all below, and what is shared with the host is said', () => {
     const shared = mount('/s', '/s', { propagation: 'shared' });
-    const root = rootOf({ mounts: [shared, mount('/r', '/r', { readOnly: true }), mount('/t', '/t', { readOnly: true, recursiveReadOnly: true })] });
-    expect(root.shared).toEqual(['/s']);
-    const [first, second, third] = root.mounts.filter((each) => each.type === 'bind' && each.only === 'directory');
-    expect(first).toMatchObject({ readOnly: false, propagation: 'shared', recursive: true });
-    expect(second).toMatchObject({ readOnly: 'itself' });
+    const [first, second, third] = volumesOf({
+      mounts: [shared, mount('/r', '/r', { readOnly: true }), mount('/t', '/t', { readOnly: true, recursiveReadOnly: true })],
+    });
+    expect(first).toMatchObject({ readOnly: false, propagation: 'shared' });
+    expect(second).toMatchObject({ readOnly: 'itself', propagation: 'private' });
     expect(third).toMatchObject({ readOnly: 'with all below' });
   });
 
-  test('what of /proc is the machine’s is read-only unless the container is privileged; then it is as it is', () => {
-    for (const name of ['acpi', 'scsi', 'sys', 'sysrq-trigger']) {
-      expect(rootOf({}).mounts).toContainEqual(expect.objectContaining({ target: `/proc/${name}`, readOnly: 'itself', mayFail: true }));
-      expect(targets({ privileged: true })).not.toContain(`/proc/${name}`);
-    }
+  test('only a privileged container opens device nodes of its volumes', () => {
+    expect(volumesOf({ mounts: [mount('/a', '/a')] })).toMatchObject([{ hasDevices: false }]);
+    expect(volumesOf({ mounts: [mount('/a', '/a')], privileged: true })).toMatchObject([{ hasDevices: true }]);
   });
 
-  test('what no container is to see is hidden, unless what is around it is anyway', () => {
-    expect(targets({})).toContain('/state');
-    expect(targets({})).not.toContain('/run/moor');
-    expect(targets({})).not.toContain('/tmp/x');
+  test('what of /proc and /sys is the machine’s is masked or read-only', () => {
+    const { proc, sys } = rootOf({});
+    expect(proc.masked).toEqual(expect.arrayContaining(['kcore', 'keys', 'timer_list', 'acpi', 'scsi']));
+    expect(proc.readOnlyPaths).toEqual(['bus', 'fs', 'irq', 'sys', 'sysrq-trigger']);
+    expect(sys).toEqual({ readOnly: true, masked: ['firmware', 'devices/virtual/powercap', 'devices/system/cpu/cpu0/thermal_throttle'], readOnlyPaths: [] });
+  });
+
+  test('procMount Unmasked opens /proc, and privileged /sys as well', () => {
+    const nothing = { masked: [], readOnlyPaths: [] };
+    expect(rootOf({ unmaskedProc: true })).toMatchObject({ proc: nothing, sys: { ...nothing, readOnly: true } });
+    expect(rootOf({ privileged: true })).toMatchObject({ proc: nothing, sys: { ...nothing, readOnly: false } });
   });
 
   test('a termination message elsewhere is bound there too', () => {
-    const at = (path: string) => targets({ terminationMessage: { path, orLastLog: false } }).filter((target) => target === '/var/end');
-    expect([at('/var/end'), at('/dev/termination-log'), at('')]).toEqual([['/var/end'], [], []]);
+    const at = (path: string) => volumesOf({ terminationMessage: { path, orLastLog: false } }).map(({ source, target }) => [source, target]);
+    expect([at('/var/end'), at('/dev/termination-log'), at('')]).toEqual([[['/state/message', '/var/end']], [], []]);
   });
 });

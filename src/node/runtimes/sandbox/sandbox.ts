@@ -131,7 +131,7 @@ class SandboxRuntime implements Runtime {
     for (const pod of this.#pods.values()) {
       const run = pod.runs.find((each) => each.id === id);
       if (run === undefined) continue;
-      const layout = layoutOf(this.#options.root, { hidden: [], namespaces: () => [] });
+      const layout = layoutOf(this.#options.root);
       const current = path.join(layout.logs(pod, run.name), `${run.attempt}.log`);
       return [...oldFiles(current), current];
     }

@@ -5,6 +5,7 @@ import { localDescendingPath } from '../../../validation/paths.ts';
 import { byteLength } from '../../../validation/text.ts';
 import { invalidEach } from '../../../validation/field-rules.ts';
 import { internalForm } from '../internal-form.ts';
+import { sysctlNamespace } from './sysctls.ts';
 import { validateWindowsOptions } from './windows-options.ts';
 
 /** `hostUsers`: the pod's users are those of the node. */
@@ -135,18 +136,4 @@ function validateSysctls({ sysctls = [] }: PodSecurityContext, field: string, po
     else if (pod.hostIPC === true && namespace === 'ipc') errors.push(invalid(at, name, "may not be specified when 'hostIPC' is true"));
     return errors;
   });
-}
-
-const ipcSysctls: ReadonlySet<string> = new Set([
-  'kernel.sem',
-  ...['all', 'max', 'mni', '_rmid_forced', ''].map((rest) => `kernel.shm${rest}`),
-  ...['max', 'mnb', 'mni', ''].map((rest) => `kernel.msg${rest}`),
-]);
-
-/** The namespace in which a kernel parameter has its own value. The first separator decides whether dots or slashes separate. */
-function sysctlNamespace(name: string): 'net' | 'ipc' | undefined {
-  const separator = /[./]/.exec(name)?.[0];
-  const dotted = separator === '/' ? name.replaceAll(/[./]/g, (found) => (found === '/' ? '.' : '/')) : name;
-  if (dotted.startsWith('net.')) return 'net';
-  return ipcSysctls.has(dotted) || dotted.startsWith('fs.mqueue.') ? 'ipc' : undefined;
 }

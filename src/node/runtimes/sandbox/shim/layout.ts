@@ -15,7 +15,8 @@ export interface Layout {
   readonly group: string;
   /** The bridge of the pods' network: a name of at most 15 characters. */
   readonly bridge: string;
-  readonly hidden: readonly string[];
+  /** The files of the host that containers see. */
+  readonly image: string;
   pod(uid: string): string;
   podCheckpoint(uid: string): string;
   files(uid: string): { readonly hosts: string; readonly resolvConf: string; readonly hostname: string };
@@ -29,7 +30,7 @@ export interface Layout {
   podNamespaces(uid: string): readonly string[];
 }
 
-export function layoutOf(root: string, options: { readonly hidden: readonly string[]; readonly namespaces: (uid: string) => readonly string[] }): Layout {
+export function layoutOf(root: string, namespaces: (uid: string) => readonly string[] = () => []): Layout {
   const name = nameOf(root);
   const pod = (uid: string) => path.join(root, 'pods', safe(uid));
   const containers = (uid: string) => path.join(pod(uid), 'containers');
@@ -41,7 +42,7 @@ export function layoutOf(root: string, options: { readonly hidden: readonly stri
     pods: path.join(root, 'pods'),
     group: `moor-${name}`,
     bridge: `moor-${name}`,
-    hidden: [root, ...options.hidden],
+    image: path.join(root, 'image'),
     pod,
     podCheckpoint: (uid) => path.join(pod(uid), 'pod.json'),
     files: (uid) => ({ hosts: path.join(pod(uid), 'hosts'), resolvConf: path.join(pod(uid), 'resolv.conf'), hostname: path.join(pod(uid), 'hostname') }),
@@ -50,7 +51,7 @@ export function layoutOf(root: string, options: { readonly hidden: readonly stri
     terminationMessage: (uid, id) => path.join(containers(uid), `${id}.message`),
     logs: (of, container) => path.join(root, 'logs', safe(`${of.namespace}_${of.name}_${of.uid}`), safe(container)),
     mark: (what) => `${name}:${what}`,
-    podNamespaces: options.namespaces,
+    podNamespaces: namespaces,
   };
 }
 

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import type { ContainerRun, ContainerSpec, PodSandbox, PodSandboxSpec, PodState, Result } from '../../../runtime.ts';
-import { type ContainerCheckpoint, ShimContainer, type ShimContainerContext } from './container.ts';
+import { clone } from '../init/linux.ts';
+import { type ContainerCheckpoint, type HeldNamespaces, ShimContainer, type ShimContainerContext } from './container.ts';
 import type { Network } from './network.ts';
-import { isAlive, launch, signal } from './processes.ts';
+import { childrenOf, isAlive, launch, signal } from './processes.ts';
 import { namesIn, readState, writeState } from './state-files.ts';
+import { setSysctls } from './sysctls.ts';
 
 /** The state of a pod on disk. */
 export interface PodCheckpoint {
@@ -16,7 +18,7 @@ export interface PodCheckpoint {
   readonly ips: readonly string[];
 }
 
-export interface ShimPodContext extends Omit<ShimContainerContext, 'pause' | 'processOf' | 'onChange'> {
+export interface ShimPodContext extends Omit<ShimContainerContext, 'namespaces' | 'processOf' | 'onChange'> {
   readonly network: Network;
   readonly onChange: (uid: string) => void;
 }
@@ -30,6 +32,8 @@ export class ShimPod {
   readonly #context: ShimPodContext;
   #checkpoint: PodCheckpoint;
   #containers: ShimContainer[] = [];
+  /** A descriptor that stands for the pause process. */
+  #pauseProcess: number | undefined;
 
   constructor(checkpoint: PodCheckpoint, context: ShimPodContext) {
     this.uid = checkpoint.spec.uid;
@@ -52,10 +56,17 @@ export class ShimPod {
     return this.#containers.find(({ run }) => run.id === id);
   }
 
-  /** Options of nsenter(1): the namespaces of the pause process. */
-  get namespaces(): readonly string[] {
-    const { address, hostIpc } = this.#checkpoint.spec;
-    return [...(address === undefined ? [] : ['-n', '-u']), ...(hostIpc ? [] : ['-i'])];
+  /** Whether it has a network namespace of its own. */
+  get hasNetwork(): boolean {
+    return this.#checkpoint.spec.address !== undefined;
+  }
+
+  /** Those of the pause process that the containers share. */
+  get #namespaces(): HeldNamespaces {
+    const { hostIpc, sharesProcesses = false } = this.#checkpoint.spec;
+    if (this.#pauseProcess === undefined) throw new Error('the pod has no sandbox');
+    const shared = (hostIpc ? 0 : clone.newIpc) | (sharesProcesses ? clone.newProcesses : 0);
+    return { process: this.#pauseProcess, flags: (this.hasNetwork ? clone.newNetwork | clone.newHostname : 0) | shared };
   }
 
   async start(): Promise<Result<PodSandbox>> {
@@ -69,6 +80,11 @@ export class ShimPod {
     writeFileSync(files.hostname, `${spec.hostname}\n`);
     const started = await this.#startPause();
     if (typeof started === 'string') return { ok: false, error: { reason: 'failed', message: started } };
+    const wrong = await setSysctls(spec, started);
+    if (wrong !== '') {
+      signal(started, 'SIGKILL');
+      return { ok: false, error: { reason: 'failed', message: wrong } };
+    }
     this.#save({ spec, pause: started, ips: spec.address === undefined ? [] : [spec.address] });
     return { ok: true, value: { ips: this.#checkpoint.ips } };
   }
@@ -128,8 +144,8 @@ export class ShimPod {
   #addContainer(checkpoint: ContainerCheckpoint): ShimContainer {
     const container = new ShimContainer(checkpoint, {
       ...this.#context,
-      pause: this.#checkpoint.pause,
-      processOf: (name) => this.#containers.findLast(({ run }) => run.name === name && run.state.type === 'running')?.pid,
+      namespaces: () => this.#namespaces,
+      processOf: (name) => this.#containers.findLast(({ run }) => run.name === name && run.state.type === 'running')?.process,
       onChange: () => this.#context.onChange(this.uid),
     });
     this.#containers.push(container);
@@ -143,6 +159,10 @@ export class ShimPod {
 
   #save(checkpoint: PodCheckpoint): void {
     this.#checkpoint = checkpoint;
+    if (checkpoint.pause === undefined && this.#pauseProcess !== undefined) {
+      closeSync(this.#pauseProcess);
+      this.#pauseProcess = undefined;
+    }
     writeState(this.#context.layout.podCheckpoint(this.uid), checkpoint);
     this.#context.onChange(this.uid);
   }
@@ -150,11 +170,16 @@ export class ShimPod {
   /** Resolves with its process id, or with the error. */
   async #startPause(): Promise<number | string> {
     const { network, layout } = this.#context;
-    const { address, hostname, hostIpc } = this.#checkpoint.spec;
-    const own = [...(address === undefined ? [] : ['--net', '--uts']), ...(hostIpc ? [] : ['--ipc'])];
+    const { address, hostname, hostIpc, sharesProcesses = false } = this.#checkpoint.spec;
+    const own = [
+      ...(address === undefined ? [] : ['--net', '--uts']),
+      ...(hostIpc ? [] : ['--ipc']),
+      ...(sharesProcesses ? ['--pid', '--fork', '--kill-child'] : []),
+    ];
     const lines = address === undefined ? [] : network.inside(address);
     const setUp = address === undefined ? '' : `echo "$0" >/proc/sys/kernel/hostname; read -r go && ip -batch - >&2 && `;
-    const script = `echo u >&3; ${setUp}echo r >&3 && exec 3>&- && exec sleep infinity </dev/null 2>/dev/null`;
+    // As the first process of a namespace it inherits the children of others: the kernel forgets them as they end.
+    const script = `echo u >&3; ${setUp}echo r >&3 && exec 3>&- && trap '' CHLD && exec sleep infinity </dev/null 2>/dev/null`;
     const child = launch(['unshare', ...own, 'sh', '-c', script, hostname], { stdio: ['pipe', 'ignore', 'pipe', 'pipe'], mark: layout.mark(this.uid) });
     child.stdin?.on('error', () => undefined);
     const report = reports(child.stdio[3] as Readable);
@@ -164,7 +189,7 @@ export class ShimPod {
     });
     child.on('error', (error) => (said += error.message));
     const isUp = await report.until('u\n');
-    const { pid } = child;
+    const pid = sharesProcesses ? childrenOf(child.pid ?? 0)[0] : child.pid;
     if (!isUp || pid === undefined) return said || 'no namespaces';
     const wrong = address === undefined ? '' : await network.connect(this.uid, pid);
     if (wrong === '') child.stdin?.end(['go', ...lines, ''].join('\n'));
@@ -174,6 +199,7 @@ export class ShimPod {
     child.unref();
     // Without the pause process there is no sandbox; its process id may be reused.
     child.once('exit', () => (this.#checkpoint.pause === pid ? this.#save({ ...this.#checkpoint, pause: undefined }) : undefined));
+    if (isReady) this.#pauseProcess = this.#context.inits.openProcess(pid);
     return isReady ? pid : wrong || said || 'it could not be set up';
   }
 }

@@ -6,7 +6,10 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import type { Cancel, World } from '../../../../world/world.ts';
 import type { Result } from '../../../runtime.ts';
-import { devicesScript } from '../container-script.ts';
+import type { RootImage } from '../container-root.ts';
+import { devicesScript } from '../devices.ts';
+import { makeHostImage } from '../host-image.ts';
+import type { InitLauncher } from '../init/launcher.ts';
 import { type ShimCall, lineReader, type ShimOpening, type ShimRequest, type ShimMessage } from '../protocol.ts';
 import { removeGroup } from './control-groups.ts';
 import { type Layout, layoutOf, socketOf } from './layout.ts';
@@ -22,6 +25,7 @@ import { Semaphore } from './semaphore.ts';
 export interface ShimOptions extends ShimSettings {
   readonly world: World;
   readonly roots: RootMaker;
+  readonly inits: InitLauncher;
 }
 
 export interface ShimSettings {
@@ -29,8 +33,6 @@ export interface ShimSettings {
   readonly root: string;
   /** The pod CIDR. */
   readonly podCidr: string;
-  /** Paths of the host that are hidden from containers, besides `root`. */
-  readonly hidden: readonly string[];
   readonly logBounds?: LogBounds;
   /** How long it continues without an agent when nothing runs. */
   readonly idleMs?: number;
@@ -41,6 +43,8 @@ const usualIdleMs = 10_000;
 
 /** Resolves when the shim has been idle for long enough. */
 export async function runShim(options: ShimOptions): Promise<void> {
+  // Containers of other users than root see what is made here.
+  process.umask(0o022);
   const shim = new ContainerShim(options);
   shim.recover();
   await shim.serve();
@@ -54,16 +58,19 @@ class ContainerShim {
   readonly #agents = new Set<Socket>();
   readonly #server: Server;
   readonly #starts: Semaphore;
+  readonly #image: RootImage;
   #cancelIdle: Cancel = () => undefined;
   #cleaned: Promise<void> | undefined;
 
   constructor(options: ShimOptions) {
     this.#options = options;
-    this.#layout = layoutOf(options.root, { hidden: options.hidden, namespaces: (uid) => this.#pods.get(uid)?.namespaces ?? [] });
+    this.#layout = layoutOf(options.root);
     this.#network = new Network({ cidr: options.podCidr, bridge: this.#layout.bridge });
     this.#starts = new Semaphore(options.world.timers, 2 * availableParallelism());
     this.#server = createServer((socket) => this.#accept(socket));
     mkdirSync(this.#layout.scratch, { recursive: true });
+    const { image, scratch } = this.#layout;
+    this.#image = makeHostImage({ host: '/', directory: image, seenAs: path.relative(scratch, image) });
     if (!existsSync(this.#layout.devices)) execFileSync('sh', ['-c', devicesScript(this.#layout.devices)]);
   }
 
@@ -100,8 +107,17 @@ class ContainerShim {
   }
 
   #addPod(checkpoint: PodCheckpoint): ShimPod {
-    const { world, roots, logBounds = usualLogBounds } = this.#options;
-    const pod = new ShimPod(checkpoint, { world, layout: this.#layout, network: this.#network, roots, logBounds, onChange: (uid) => this.#changed(uid) });
+    const { world, roots, inits, logBounds = usualLogBounds } = this.#options;
+    const pod = new ShimPod(checkpoint, {
+      world,
+      layout: this.#layout,
+      network: this.#network,
+      roots,
+      inits,
+      image: this.#image,
+      logBounds,
+      onChange: (uid) => this.#changed(uid),
+    });
     this.#pods.set(pod.uid, pod);
     return pod;
   }
@@ -149,17 +165,17 @@ class ContainerShim {
 
   #open(socket: Socket, opening: ShimOpening, incoming: Incoming): void {
     if (opening.open === 'control') return this.#serveAgent(socket, incoming);
-    const { world } = this.#options;
+    const { world, inits } = this.#options;
     const line = { socket, incoming };
     if (opening.open === 'connect') {
       const pod = this.#pods.get(opening.uid);
       if (pod === undefined) return refuse(socket, { reason: 'not-found', message: 'no such pod' });
-      return serveConnect(line, opening.port, { world, pod, mark: this.#layout.mark('session') });
+      return serveConnect(line, opening.port, { world, inits, pod, mark: this.#layout.mark('session') });
     }
     const pod = [...this.#pods.values()].find((each) => each.container(opening.id) !== undefined);
     const container = pod?.container(opening.id);
     if (pod === undefined || container === undefined) return refuse(socket, { reason: 'not-found', message: 'no such container' });
-    const context = { world, pod, mark: this.#layout.mark('session') };
+    const context = { world, inits, pod, mark: this.#layout.mark('session') };
     if (opening.open === 'exec') serveExec(line, container, { context, options: opening });
     else serveAttach(line, container, { context, options: opening });
   }

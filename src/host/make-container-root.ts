@@ -1,0 +1,243 @@
+/** Makes a container's root in the mount namespace of this thread, which is the container's. */
+import { chmodSync, chownSync, fstatSync, mkdirSync, readFileSync, readlinkSync, type Stats, statSync } from 'node:fs';
+import type { ContainerDevice } from '../node/contract.ts';
+import type { ContainerRoot, RootBind, RootGroup, RootLayer, RootView } from '../node/runtimes/sandbox/container-root.ts';
+import { openInside } from './inside-root.ts';
+import {
+  attach,
+  changeDirectory,
+  changeRoot,
+  close,
+  copyMount,
+  enterDirectory,
+  isInProc,
+  isolateMounts,
+  makeNode,
+  type MountAttribute,
+  newMount,
+  openBeneath,
+  openPath,
+  setAttributes,
+} from './mount-calls.ts';
+import { parseMountInfo } from './mount-info.ts';
+
+/** What a root takes from the host, as mounts that are attached nowhere. */
+export interface RootSources {
+  readonly binds: readonly { readonly bind: RootBind; readonly mount: number; readonly isDirectory: boolean }[];
+  readonly groups: readonly { readonly group: RootGroup; readonly mount: number }[];
+  readonly nodes: readonly { readonly device: ContainerDevice; readonly facts: Stats }[];
+}
+
+/** In the host's mount namespace. `opened` receives descriptors that the caller closes. */
+export function openSources({ binds, groups, devices }: ContainerRoot, opened: number[]): RootSources {
+  return {
+    binds: binds.map((bind) => explained(`cannot mount ${bind.target}`, () => ({ bind, ...openBind(bind, opened) }))),
+    groups: groups.map((group) => ({ group, mount: copied(group.directory, false, opened) })),
+    nodes: devices.own.map((device) => explained(`cannot make the device ${device.containerPath}`, () => ({ device, facts: statSync(device.hostPath) }))),
+  };
+}
+
+function openBind({ source, propagation, readOnly, hasDevices }: RootBind, opened: number[]): { readonly mount: number; readonly isDirectory: boolean } {
+  const found = openPath(source);
+  try {
+    if (propagation === 'shared') demandShared(source, found);
+    const isDirectory = fstatSync(found).isDirectory();
+    const mount = kept(copyMount(found, isDirectory), opened);
+    setAttributes(mount, { propagation, attributes: hasDevices ? [] : ['nodev'], all: true });
+    if (readOnly !== false) setAttributes(mount, { attributes: ['ro'], all: readOnly === 'with all below' });
+    return { mount, isDirectory };
+  } finally {
+    close(found);
+  }
+}
+
+/** With containerd's message. */
+function demandShared(source: string, file: number): void {
+  const id = /^mnt_id:\s*(\d+)$/m.exec(readFileSync(`/proc/thread-self/fdinfo/${file}`, 'utf8'))?.[1];
+  const line = readFileSync('/proc/thread-self/mountinfo', 'utf8')
+    .split('\n')
+    .find((each) => each.startsWith(`${id} `));
+  if (line === undefined || / shared:\d+ .*- /.test(line)) return;
+  throw new Error(`path "${source}" is mounted on "${parseMountInfo(line)[0]?.target}" but it is not a shared mount`);
+}
+
+interface Making {
+  readonly sources: RootSources;
+  /** The process namespace of the container, as a link of /proc. Undefined: the host's. */
+  readonly processes: string | undefined;
+  readonly opened: number[];
+}
+
+export function makeRoot(wanted: ContainerRoot, { sources, processes, opened }: Making): void {
+  isolateMounts();
+  attachAt(wanted.scratch, kept(newMount('tmpfs', ['mode=755'], []), opened));
+  changeDirectory(wanted.scratch);
+  for (const directory of ['root', 'empty', 'nodes']) mkdirSync(directory, { mode: 0o755 });
+  makeNode('nodes/null', { mode: 0o20_666, rdev: nullDevice });
+  const proc = kept(procOf(processes), opened);
+  const [root, ...layers] = wanted.layers.map((layer, number) => kept(overlay(layer, `layer-${number}`, ['nodev']), opened));
+  if (root === undefined) throw new Error('the image has no layer');
+  attachAt('root', root);
+  const make: Inside = { root, opened };
+  for (const [number, mount] of layers.entries()) place(make, wanted.layers[number + 1]?.target ?? '', mount);
+  placeDevices(make, wanted.devices.usual);
+  placeView(make, '/proc', { mount: proc, view: wanted.proc });
+  placeView(make, '/sys', { mount: kept(newMount('sysfs', [], viewAttributes), opened), view: wanted.sys });
+  placeGroups(make, sources, wanted.sys.readOnly);
+  for (const node of sources.nodes) placeNode(make, node);
+  const inOrder = [...sources.binds.filter(({ isDirectory }) => isDirectory), ...sources.binds.filter(({ isDirectory }) => !isDirectory)];
+  for (const { bind, mount, isDirectory } of inOrder) place(make, bind.target, mount, isDirectory ? 'directory' : 'file');
+  if (wanted.workingDir !== '') tryMake(make, wanted.workingDir);
+  if (wanted.readOnly) for (const mount of [root, ...layers]) setAttributes(mount, { attributes: ['ro'] });
+  enterDirectory(root);
+  changeRoot();
+}
+
+interface Inside {
+  readonly root: number;
+  readonly opened: number[];
+}
+
+/** Of /dev/null, as Linux encodes 1:3. */
+const nullDevice = 0x103;
+const viewAttributes: readonly MountAttribute[] = ['nosuid', 'nodev', 'noexec'];
+
+const kept = (descriptor: number, opened: number[]): number => {
+  opened.push(descriptor);
+  return descriptor;
+};
+
+function copied(path: string, all: boolean, opened: number[]): number {
+  const found = openPath(path);
+  try {
+    return kept(copyMount(found, all), opened);
+  } finally {
+    close(found);
+  }
+}
+
+/** A path of the host. */
+function attachAt(path: string, mount: number): void {
+  const target = openPath(path);
+  try {
+    attach(mount, target);
+  } finally {
+    close(target);
+  }
+}
+
+/** The /proc that the container's first process has mounted: only a process of the namespace can do that. */
+function procOf(processes: string | undefined): number {
+  if (processes !== undefined && readlinkSync('/proc/1/ns/pid') !== processes) throw new Error('/proc is not that of its process namespace');
+  const found = openPath('/proc');
+  try {
+    if (!isInProc(found)) throw new Error('/proc is not a proc file system');
+    return copyMount(found, false);
+  } finally {
+    close(found);
+  }
+}
+
+/** What it writes goes to `name` in the working directory. */
+function overlay({ lower }: RootLayer, name: string, attributes: readonly MountAttribute[]): number {
+  const [upper, work] = [`${name}-upper`, `${name}-work`];
+  mkdirSync(upper, { mode: 0o755 });
+  mkdirSync(work, { mode: 0o755 });
+  // The upper layer's directory decides on the mode and owner of the merged one.
+  const facts = statSync(lower[0] ?? '');
+  if ((facts.mode & 0o7777) !== 0o755 || facts.uid !== 0 || facts.gid !== 0) setFacts(upper, facts);
+  return newMount('overlay', [`lowerdir=${lower.join(':')}`, `upperdir=${upper}`, `workdir=${work}`], attributes);
+}
+
+/** Of a file in the scratch directory, which no container sees. */
+function setFacts(file: string, { mode, uid, gid }: { readonly mode: number; readonly uid: number; readonly gid: number }): void {
+  chownSync(file, uid, gid);
+  chmodSync(file, mode & 0o7777);
+}
+
+function place({ root }: Inside, path: string, mount: number, kind: 'directory' | 'file' = 'directory'): void {
+  explained(`cannot mount ${path}`, () => {
+    const target = openInside(root, path, kind);
+    try {
+      // As runc: the container's own /proc shows what it is masked and confined by.
+      if (isInProc(target)) throw new Error(`"${path}" cannot be mounted because it is inside /proc`);
+      if (fstatSync(target).isDirectory() !== (kind === 'directory')) throw new Error(kind === 'directory' ? 'it is not a directory' : 'it is a directory');
+      attach(mount, target);
+    } finally {
+      close(target);
+    }
+  });
+}
+
+function placeDevices(make: Inside, usual: string): void {
+  const attached = (fileSystem: string, target: string, mount: { readonly parameters: readonly string[]; readonly attributes: readonly MountAttribute[] }) =>
+    place(make, target, kept(newMount(fileSystem, mount.parameters, mount.attributes), make.opened));
+  place(make, '/dev', kept(overlay({ target: '/dev', lower: [usual] }, 'dev', ['nosuid']), make.opened));
+  attached('devpts', '/dev/pts', { parameters: ['newinstance', 'ptmxmode=0666', 'mode=0620', 'gid=5'], attributes: ['nosuid', 'noexec'] });
+  attached('tmpfs', '/dev/shm', { parameters: ['mode=1777', 'size=64m'], attributes: viewAttributes });
+  try {
+    attached('mqueue', '/dev/mqueue', { parameters: [], attributes: viewAttributes });
+  } catch {
+    // Not every kernel has it.
+  }
+}
+
+/** What is masked is found from the mount itself, never by a path of the container. */
+function placeView(make: Inside, target: string, { mount, view }: { readonly mount: number; readonly view: RootView }): void {
+  setAttributes(mount, { attributes: [...viewAttributes, ...(view.readOnly ? (['ro'] as const) : [])] });
+  place(make, target, mount);
+  for (const path of view.masked) cover(mount, path, (isDirectory) => copied(isDirectory ? 'empty' : 'nodes/null', false, make.opened));
+  for (const path of view.readOnlyPaths) cover(mount, path, (_, found) => kept(copyMount(found, false), make.opened));
+}
+
+function cover(view: number, path: string, coverOf: (isDirectory: boolean, found: number) => number): void {
+  const found = openBeneath(view, path);
+  if (found === undefined) return;
+  try {
+    const mount = coverOf(fstatSync(found).isDirectory(), found);
+    setAttributes(mount, { attributes: ['ro'] });
+    attach(mount, found);
+  } finally {
+    close(found);
+  }
+}
+
+/** Shows the container's own groups, and none above them. */
+function placeGroups(make: Inside, { groups }: RootSources, readOnly: boolean): void {
+  const attributes: readonly MountAttribute[] = readOnly ? [...viewAttributes, 'ro'] : viewAttributes;
+  for (const { mount } of groups) setAttributes(mount, { attributes, propagation: 'private' });
+  const [only] = groups;
+  if (only === undefined) return;
+  if (only.group.controllers === '') return place(make, '/sys/fs/cgroup', only.mount);
+  const all = kept(newMount('tmpfs', ['mode=755'], viewAttributes), make.opened);
+  place(make, '/sys/fs/cgroup', all);
+  for (const { group, mount } of groups) place(make, `/sys/fs/cgroup/${group.controllers}`, mount);
+  setAttributes(all, { attributes });
+}
+
+/** Not by mknod(2) in the container's own directories: their mounts have no devices. */
+function placeNode(make: Inside, { device: { containerPath, readOnly }, facts: { mode, rdev, uid, gid } }: RootSources['nodes'][number]): void {
+  explained(`cannot make the device ${containerPath}`, () => {
+    const name = `nodes/${make.opened.length}`;
+    makeNode(name, { mode, rdev });
+    setFacts(name, { mode: readOnly ? mode & 0o7555 : mode, uid, gid });
+    place(make, containerPath, copied(name, false, make.opened), 'file');
+  });
+}
+
+/** An error shows when the process changes to the directory. */
+function tryMake({ root }: Inside, directory: string): void {
+  try {
+    close(openInside(root, directory, 'directory'));
+  } catch {
+    // reported by the process
+  }
+}
+
+function explained<T>(what: string, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    throw new Error(`${what}: ${(error as Error).message}`, { cause: error });
+  }
+}
