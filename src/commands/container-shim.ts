@@ -7,16 +7,19 @@ import { isMainThread } from 'node:worker_threads';
 import type { ShimSettings } from '../node/runtimes/sandbox/shim/shim.ts';
 
 if (isMainThread) {
-  const [{ runShim }, { createRealWorld }, { ContainerRootThreads }] = await Promise.all([
+  const [{ runShim }, { createRealWorld }, { ContainerRootThreads }, { keepInheritedDescriptors, realInitLauncher }] = await Promise.all([
     import('../node/runtimes/sandbox/shim/shim.ts'),
     import('../host/world.ts'),
     import('../host/container-root-threads.ts'),
+    import('../host/init/init-launcher.ts'),
   ]);
   const settings = JSON.parse(process.argv[2] ?? '{}') as ShimSettings;
   // The end of a terminal or shell must not end containers.
   process.on('SIGHUP', () => undefined);
+  keepInheritedDescriptors();
   const world = createRealWorld();
-  await runShim({ ...settings, world, roots: new ContainerRootThreads(fileURLToPath(import.meta.url), world.timers) });
+  const roots = new ContainerRootThreads(fileURLToPath(import.meta.url), world.timers);
+  await runShim({ ...settings, world, roots, inits: realInitLauncher() });
   // Also if a thread is blocked.
   process.exit();
 } else {

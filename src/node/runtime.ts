@@ -153,6 +153,8 @@ export interface ContainerSpec {
   readonly noNewPrivileges: boolean;
   /** `procMount: Unmasked`: it sees all of /proc, and may write what its user may. */
   readonly unmaskedProc?: boolean;
+  /** A filter of system calls: structures `sock_filter`, little endian, in base64. Undefined: unconfined. */
+  readonly seccompFilter?: string | undefined;
   readonly hostPid: boolean;
   /** The container of the same pod whose processes it shares; undefined: it has its own. */
   readonly processesOf?: string | undefined;

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import path from 'node:path';
 import type { World } from '../../../world/world.ts';
 import type { PodState, Result, RuntimeFailure } from '../../runtime.ts';
-import { defaultPath } from './container-script.ts';
+import { defaultPath } from './init/execute.ts';
 import { socketOf } from './shim/layout.ts';
 import { marking } from './shim/processes.ts';
 import { type ShimCall, lineReader, type ShimOpening, type SessionAnswer, type ShimMessage } from './protocol.ts';

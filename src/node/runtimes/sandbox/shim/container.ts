@@ -1,18 +1,22 @@
 import type { ChildProcess } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Duplex, Writable } from 'node:stream';
+import type { Writable } from 'node:stream';
 import type { Cancel, World } from '../../../../world/world.ts';
 import type { ContainerEnd, ContainerLimits, ContainerRun, ContainerRunState, ContainerSpec, Result } from '../../../runtime.ts';
 import { type ContainerRoot, containerRoot, type RootImage } from '../container-root.ts';
-import { containerScript, variablesOf, scriptError } from '../container-script.ts';
+import type { InitLauncher, InitProcess } from '../init/launcher.ts';
+import { containerInit, type ContainerInitSpec } from '../init/container-init.ts';
+import { failureText } from '../init/execute.ts';
+import { clone } from '../init/linux.ts';
+import { initSpec } from '../init/init-spec.ts';
 import { programOf } from '../images.ts';
-import { exitCodeOf } from '../protocol.ts';
 import { inTerminal } from '../terminal.ts';
 import { joinGroups, type ControlGroup, limit } from './control-groups.ts';
 import type { Layout } from './layout.ts';
 import { LogFile, type LogBounds, oldFiles } from './log-file.ts';
-import { areTooLong, descendantsOf, launch, runScript, signal, signalNumber, wordsOf } from './processes.ts';
+import { followInit } from './init-process.ts';
+import { descendantsOf, marking, signal } from './processes.ts';
 import type { RootMaker } from './roots.ts';
 import { writeState } from './state-files.ts';
 
@@ -22,12 +26,21 @@ export interface ShimContainerContext {
   readonly logBounds: LogBounds;
   readonly roots: RootMaker;
   readonly image: RootImage;
-  /** The process that holds the pod's namespaces; undefined: there are none. */
-  readonly pause: number | undefined;
-  /** The first process of another running container of the pod. */
+  readonly inits: InitLauncher;
+  /** The namespaces of the pod, in which its containers run. */
+  readonly namespaces: () => HeldNamespaces;
+  /** The first process of another running container of the pod: a descriptor. */
   readonly processOf: (container: string) => number | undefined;
   /** The run's state has changed. */
   readonly onChange: () => void;
+}
+
+/** Namespaces of a process. */
+export interface HeldNamespaces {
+  /** The descriptor that stands for the process. */
+  readonly process: number;
+  /** Flags of setns(2). */
+  readonly flags: number;
 }
 
 /** The state of a container on disk. */
@@ -49,6 +62,10 @@ export class ShimContainer {
   #child: ChildProcess | undefined;
   /** The container's first process, in the host's process namespace. */
   #pid: number | undefined;
+  /** The descriptor that stands for it. */
+  #process: number | undefined;
+  /** Also if its first process is not known yet. */
+  #isKilled = false;
   #limited: ControlGroup | undefined;
   readonly #listeners = new Set<Listener>();
   #begun: boolean;
@@ -80,6 +97,11 @@ export class ShimContainer {
     return this.#pid;
   }
 
+  /** A descriptor that stands for its first process. */
+  get process(): number | undefined {
+    return this.#process;
+  }
+
   get stdin(): Writable | undefined {
     return this.#child?.stdin ?? undefined;
   }
@@ -95,24 +117,37 @@ export class ShimContainer {
 
   /** Resolves once its program has been started, or cannot be. */
   start(): Promise<Result<ContainerRun>> {
-    const { world, layout, logBounds } = this.#context;
+    const { world, logBounds } = this.#context;
     mkdirSync(this.#logDirectory, { recursive: true, mode: 0o755 });
     const log = new LogFile(this.logFile, world.clock, logBounds);
     writeFileSync(this.#terminationFile, '', { mode: 0o666 });
     this.#limited = this.#limitedBy(this.spec.resources);
-    const program = programOf(this.spec);
-    const inside = this.spec.tty ? inTerminal(program) : program;
-    const texts = [...variablesOf(this.spec), ...inside];
-    if (areTooLong(texts)) {
+    try {
+      return this.#launch(log);
+    } catch (error) {
       log.close();
-      return Promise.resolve(this.#fail(`exec ${program[0]}: argument list too long: unknown`));
+      return Promise.resolve(this.#fail((error as Error).message));
     }
-    const child = launch(this.#command(), {
-      script: containerScript(this.spec, { groups: this.groups, isSharing: this.#isSharing, words: wordsOf(texts) }, program),
-      texts,
-      stdio: [this.spec.stdin || this.spec.tty ? 'pipe' : 'ignore', 'pipe', 'pipe', 'pipe'],
-      mark: layout.mark(this.run.id),
+  }
+
+  #launch(log: LogFile): Promise<Result<ContainerRun>> {
+    const { layout, inits, namespaces, processOf } = this.#context;
+    const { spec } = this;
+    const program = programOf(spec);
+    const pod = namespaces();
+    const target = spec.processesOf === undefined ? undefined : processOf(spec.processesOf);
+    const entered = [pod, ...(target === undefined ? [] : [{ process: target, flags: clone.newProcesses }])];
+    const init: ContainerInitSpec = {
+      ...initSpec(spec, spec.tty ? inTerminal(program) : program, this.groups),
+      entered: entered.map(({ flags }) => flags),
+      ownProcesses: !spec.hostPid && target === undefined,
+    };
+    const launched = inits.launch(containerInit(init), {
+      stdio: [spec.stdin || spec.tty ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+      handed: entered.map(({ process }) => process),
+      variables: marking(layout.mark(this.run.id)),
     });
+    const { child } = launched;
     this.#child = child;
     child.stdin?.on('error', () => undefined);
     for (const stream of ['stdout', 'stderr'] as const) {
@@ -121,7 +156,7 @@ export class ShimContainer {
         for (const listener of this.#listeners) listener(stream, chunk);
       });
     }
-    return this.#follow(child, log);
+    return this.#follow(launched, { log, init });
   }
 
   /** False: the container does not run. */
@@ -185,10 +220,6 @@ export class ShimContainer {
     return this.#context.layout.terminationMessage(this.spec.podUid, this.run.id);
   }
 
-  get #isSharing(): boolean {
-    return this.spec.mounts.some(({ propagation }) => propagation === 'shared');
-  }
-
   get #root(): ContainerRoot {
     const { layout, image } = this.#context;
     return containerRoot(this.spec, {
@@ -201,46 +232,30 @@ export class ShimContainer {
     });
   }
 
-  #command(): readonly string[] {
-    const { layout, pause } = this.#context;
-    const join = pause === undefined ? [] : ['nsenter', '-t', String(pause), ...layout.podNamespaces(this.spec.podUid)];
-    const target = this.spec.processesOf === undefined ? undefined : this.#context.processOf(this.spec.processesOf);
-    const enter = target === undefined ? [] : ['nsenter', '-t', String(target), '--pid'];
-    const pids = this.spec.hostPid || target !== undefined ? [] : ['--pid'];
-    // Shared mounts propagate both ways; all others only from the host to the container.
-    const propagation = this.#isSharing ? 'unchanged' : 'slave';
-    // The first child after unsharing the process namespace is the container's first process. This shell reports its exit status, which unshare --fork does not
-    // if SIGKILL ended it.
-    return [...join, ...enter, 'unshare', '--mount', '--propagation', propagation, ...pids, 'sh', '-c', 'sh -c "$0"; exit $?', runScript];
-  }
-
-  #follow(child: ChildProcess, log: LogFile): Promise<Result<ContainerRun>> {
-    const { clock } = this.#context.world;
+  #follow(launched: InitProcess, { log, init }: { readonly log: LogFile; readonly init: ContainerInitSpec }): Promise<Result<ContainerRun>> {
     return new Promise((resolve) => {
       const failed = (message: string): void => resolve(this.#fail(message));
-      const line = child.stdio[3] as Duplex | null;
-      let report = '';
-      line?.on('error', () => undefined);
-      line?.on('data', (chunk: Buffer) => {
-        report += chunk.toString();
-        if (this.#pid === undefined && /^\d+\n/.test(report)) {
-          this.#pid = Number.parseInt(report, 10);
-          void this.#makeRoot(this.#pid).then((wrong) => {
-            if (wrong === '') return void line.write('made\n');
-            report += `error ${wrong.replaceAll('\n', ' ')}\n`;
-            this.#kill();
-          });
-        }
-        if (!report.endsWith('\nok\n')) return;
-        this.#change({ type: 'running', startedAt: clock.now() });
-        resolve({ ok: true, value: this.#run });
-      });
-      child.on('error', (error) => failed(error.message));
-      child.on('close', (code, name) => {
-        log.close();
-        if (report.endsWith('\nok\n')) this.#end(this.#ending(exitCodeOf(code, signalNumber(name))));
-        else if (this.#run.state.type !== 'exited') failed(scriptError(report) ?? `it ended with ${exitCodeOf(code, signalNumber(name))}`);
-        this.#limited?.remove();
+      let wrong: string | undefined;
+      followInit(launched, {
+        onProcess: async (pid) => {
+          this.#pid = pid;
+          this.#process = this.#context.inits.openProcess(pid);
+          if (!this.#isKilled) wrong = await this.#makeRoot(pid);
+          if (wrong === '') return true;
+          this.#kill();
+          return false;
+        },
+        onExecuted: () => {
+          this.#change({ type: 'running', startedAt: this.#context.world.clock.now() });
+          resolve({ ok: true, value: this.#run });
+        },
+        onEnd: ({ failure, hasExecuted, exitCode }) => {
+          log.close();
+          if (hasExecuted) this.#end(this.#ending(exitCode));
+          else failed(wrong || (failure === undefined ? `it ended with ${exitCode}` : failureText(failure, init)));
+          this.#limited?.remove();
+        },
+        onError: failed,
       });
     });
   }
@@ -286,6 +301,8 @@ export class ShimContainer {
   #end(end: ContainerEnd): void {
     this.#child = undefined;
     this.#pid = undefined;
+    if (this.#process !== undefined) closeSync(this.#process);
+    this.#process = undefined;
     this.#change({ type: 'exited', ...end });
     this.#resolveEnded();
   }
@@ -300,6 +317,7 @@ export class ShimContainer {
 
   /** The end of its first process ends all others of the container; before there is one, the launching process is killed. */
   #kill(): void {
+    this.#isKilled = true;
     const pid = this.#pid ?? this.#child?.pid;
     if (pid !== undefined) signal(pid, 'SIGKILL');
   }

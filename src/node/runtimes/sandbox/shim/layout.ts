@@ -26,11 +26,9 @@ export interface Layout {
   logs(pod: { readonly uid: string; readonly namespace: string; readonly name: string }, container: string): string;
   /** The mark of a process. */
   mark(what: string): string;
-  /** Options of nsenter(1): the namespaces that a pod's containers share. */
-  podNamespaces(uid: string): readonly string[];
 }
 
-export function layoutOf(root: string, namespaces: (uid: string) => readonly string[] = () => []): Layout {
+export function layoutOf(root: string): Layout {
   const name = nameOf(root);
   const pod = (uid: string) => path.join(root, 'pods', safe(uid));
   const containers = (uid: string) => path.join(pod(uid), 'containers');
@@ -51,7 +49,6 @@ export function layoutOf(root: string, namespaces: (uid: string) => readonly str
     terminationMessage: (uid, id) => path.join(containers(uid), `${id}.message`),
     logs: (of, container) => path.join(root, 'logs', safe(`${of.namespace}_${of.name}_${of.uid}`), safe(container)),
     mark: (what) => `${name}:${what}`,
-    podNamespaces: namespaces,
   };
 }
 

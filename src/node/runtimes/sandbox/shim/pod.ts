@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import type { ContainerRun, ContainerSpec, PodSandbox, PodSandboxSpec, PodState, Result } from '../../../runtime.ts';
-import { type ContainerCheckpoint, ShimContainer, type ShimContainerContext } from './container.ts';
+import { clone } from '../init/linux.ts';
+import { type ContainerCheckpoint, type HeldNamespaces, ShimContainer, type ShimContainerContext } from './container.ts';
 import type { Network } from './network.ts';
 import { isAlive, launch, signal } from './processes.ts';
 import { namesIn, readState, writeState } from './state-files.ts';
@@ -16,7 +17,7 @@ export interface PodCheckpoint {
   readonly ips: readonly string[];
 }
 
-export interface ShimPodContext extends Omit<ShimContainerContext, 'pause' | 'processOf' | 'onChange'> {
+export interface ShimPodContext extends Omit<ShimContainerContext, 'namespaces' | 'processOf' | 'onChange'> {
   readonly network: Network;
   readonly onChange: (uid: string) => void;
 }
@@ -30,6 +31,8 @@ export class ShimPod {
   readonly #context: ShimPodContext;
   #checkpoint: PodCheckpoint;
   #containers: ShimContainer[] = [];
+  /** A descriptor that stands for the pause process. */
+  #pauseProcess: number | undefined;
 
   constructor(checkpoint: PodCheckpoint, context: ShimPodContext) {
     this.uid = checkpoint.spec.uid;
@@ -52,10 +55,16 @@ export class ShimPod {
     return this.#containers.find(({ run }) => run.id === id);
   }
 
-  /** Options of nsenter(1): the namespaces of the pause process. */
-  get namespaces(): readonly string[] {
-    const { address, hostIpc } = this.#checkpoint.spec;
-    return [...(address === undefined ? [] : ['-n', '-u']), ...(hostIpc ? [] : ['-i'])];
+  /** Whether it has a network namespace of its own. */
+  get hasNetwork(): boolean {
+    return this.#checkpoint.spec.address !== undefined;
+  }
+
+  /** Those of the pause process that the containers share. */
+  get #namespaces(): HeldNamespaces {
+    const { hostIpc } = this.#checkpoint.spec;
+    if (this.#pauseProcess === undefined) throw new Error('the pod has no sandbox');
+    return { process: this.#pauseProcess, flags: (this.hasNetwork ? clone.newNetwork | clone.newHostname : 0) | (hostIpc ? 0 : clone.newIpc) };
   }
 
   async start(): Promise<Result<PodSandbox>> {
@@ -128,8 +137,8 @@ export class ShimPod {
   #addContainer(checkpoint: ContainerCheckpoint): ShimContainer {
     const container = new ShimContainer(checkpoint, {
       ...this.#context,
-      pause: this.#checkpoint.pause,
-      processOf: (name) => this.#containers.findLast(({ run }) => run.name === name && run.state.type === 'running')?.pid,
+      namespaces: () => this.#namespaces,
+      processOf: (name) => this.#containers.findLast(({ run }) => run.name === name && run.state.type === 'running')?.process,
       onChange: () => this.#context.onChange(this.uid),
     });
     this.#containers.push(container);
@@ -143,6 +152,10 @@ export class ShimPod {
 
   #save(checkpoint: PodCheckpoint): void {
     this.#checkpoint = checkpoint;
+    if (checkpoint.pause === undefined && this.#pauseProcess !== undefined) {
+      closeSync(this.#pauseProcess);
+      this.#pauseProcess = undefined;
+    }
     writeState(this.#context.layout.podCheckpoint(this.uid), checkpoint);
     this.#context.onChange(this.uid);
   }
@@ -174,6 +187,7 @@ export class ShimPod {
     child.unref();
     // Without the pause process there is no sandbox; its process id may be reused.
     child.once('exit', () => (this.#checkpoint.pause === pid ? this.#save({ ...this.#checkpoint, pause: undefined }) : undefined));
+    if (isReady) this.#pauseProcess = this.#context.inits.openProcess(pid);
     return isReady ? pid : wrong || said || 'it could not be set up';
   }
 }

@@ -1,45 +1,17 @@
 import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { defaultPath } from '../container-script.ts';
+import { defaultPath } from '../init/execute.ts';
 
 /** An environment variable by which the next shim finds the processes of this one. Containers do not see it. */
 const marker = 'MOOR_KEPT';
 
 export const marking = (mark: string): Readonly<Record<string, string>> => ({ [marker]: mark });
 
-export interface Launch {
-  readonly stdio: StdioOptions;
-  readonly mark: string;
-  /** For `runScript`. Not an argument: every user of the machine can read arguments, and a container's variables may be secret. */
-  readonly script?: string;
-  /** The script's expressions for them are `wordsOf` them. */
-  readonly texts?: readonly string[];
-}
-
-/** The command of a shell that was launched with a script. */
-export const runScript = 'eval "$MOOR_SCRIPT"';
-
-const textVariable = (number: number): string => `MOOR_TEXT_${number}`;
-
-/** The shell's expressions for the texts. */
-export const wordsOf = (texts: readonly string[]): readonly string[] => texts.map((_, number) => `"$${textVariable(number)}"`);
-
-/** Linux' limits of one variable, with its name, and of all of them: a quarter of the stack, of which they need twice their size. */
-const [longestText, longestTexts] = [128 * 1024 - 24, 1024 * 1024 - 64 * 1024];
-
-/** Whether Linux refuses so many variables. */
-export const areTooLong = (texts: readonly string[]): boolean => {
-  const sizes = texts.map((text) => Buffer.byteLength(text));
-  return sizes.some((size) => size > longestText) || sizes.reduce((sum, size) => sum + size + 8, 0) > longestTexts;
-};
-
 /** A program of the host, in a session of its own. */
-export function launch(command: readonly string[], { stdio, mark, script, texts = [] }: Launch): ChildProcess {
+export function launch(command: readonly string[], { stdio, mark }: { readonly stdio: StdioOptions; readonly mark: string }): ChildProcess {
   const [program = '', ...args] = command;
-  const handed = Object.fromEntries(texts.map((text, number) => [textVariable(number), text]));
-  const env = { PATH: defaultPath, ...marking(mark), ...(script === undefined ? {} : { MOOR_SCRIPT: script }), ...handed };
-  return spawn(program, args, { stdio, detached: true, cwd: '/', env });
+  return spawn(program, args, { stdio, detached: true, cwd: '/', env: { PATH: defaultPath, ...marking(mark) } });
 }
 
 /** Runs a program of the host to its end, with some input. Resolves with its error output; '': none. */

@@ -2,19 +2,23 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
-import type { Readable } from 'node:stream';
 import type { World } from '../../../../world/world.ts';
 import type { AttachOptions, ExecOptions, RuntimeFailure, TerminalSize } from '../../../runtime.ts';
-import { execScript, quote, variablesOf, scriptError } from '../container-script.ts';
+import { execInit } from '../init/container-init.ts';
+import { failureText } from '../init/execute.ts';
+import { initSpec } from '../init/init-spec.ts';
+import type { InitLauncher } from '../init/launcher.ts';
 import { exitCodeOf, frame, frameReader, frames, type SessionAnswer, type SessionEnd } from '../protocol.ts';
 import { inTerminal } from '../terminal.ts';
 import type { ShimContainer } from './container.ts';
 import type { ShimPod } from './pod.ts';
-import { childrenOf, launch, runScript, signal, signalNumber, wordsOf } from './processes.ts';
+import { followInit, type InitEnd } from './init-process.ts';
+import { childrenOf, launch, marking, signal, signalNumber } from './processes.ts';
 import { terminalSize } from './terminal-size.ts';
 
 export interface SessionContext {
   readonly world: World;
+  readonly inits: InitLauncher;
   readonly pod: ShimPod;
   readonly mark: string;
 }
@@ -46,18 +50,18 @@ export function serveExec(
   container: ShimContainer,
   { context, options }: { readonly context: SessionContext; readonly options: ExecOptions },
 ): void {
-  const { pid } = container;
-  if (pid === undefined) return refuse(socket, notRunning(container));
-  const { spec, groups } = container;
-  const inside = options.tty ? inTerminal(options.command) : options.command;
-  const texts = [...variablesOf({ ...spec, tty: options.tty }), ...inside];
-  const script = execScript(spec, wordsOf(texts), options.command);
-  const enter = ['nsenter', '-t', String(pid), '-m', ...(spec.hostPid ? [] : ['-p']), ...context.pod.namespaces, '--', 'sh', '-c', runScript];
-  const join = groups.map((group) => `echo 0 >${quote(`${group}/cgroup.procs`)};`).join(' ');
-  const command = groups.length === 0 ? enter : ['sh', '-c', `${join} exec "$@"`, 'sh', ...enter];
-  const child = launch(command, { stdio: [options.stdin ? 'pipe' : 'ignore', 'pipe', 'pipe', 'pipe'], mark: context.mark, script, texts });
+  const { spec, groups, process } = container;
+  if (process === undefined) return refuse(socket, notRunning(container));
+  const init = initSpec({ ...spec, tty: options.tty }, options.tty ? inTerminal(options.command) : options.command, groups);
+  const launched = context.inits.launch(execInit(init), {
+    stdio: [options.stdin ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+    handed: [process],
+    variables: marking(context.mark),
+  });
   accept(socket, { stdin: options.stdin, tty: options.tty });
-  pipe(socket, incoming, { child, world: context.world, tty: options.tty });
+  pipe(socket, incoming, { child: launched.child, world: context.world, tty: options.tty });
+  const endFrame = ({ failure, exitCode }: InitEnd) => (failure === undefined ? exitFrame(exitCode) : notStartedFrame(failureText(failure, init)));
+  followInit(launched, { onEnd: (end) => socket.end(endFrame(end)), onError: (message) => socket.end(notStartedFrame(message)) });
 }
 
 /** A connection to a port of the pod's loopback. */
@@ -66,7 +70,7 @@ export function serveConnect({ socket, incoming }: SessionConnection, port: numb
   if (pause === undefined) return refuse(socket, { reason: 'not-found', message: 'the pod does not run' });
   // The program reports that it is connected, and ends with the connection.
   const dial = `const s=require('net').connect(${Math.trunc(port)},'localhost',()=>{process.stderr.write('c');process.stdin.pipe(s);s.pipe(process.stdout)});s.on('error',()=>{}).on('close',()=>process.stdin.destroy())`;
-  const enter = context.pod.namespaces.includes('-n') ? ['nsenter', '-t', String(pause), '-n', '--'] : [];
+  const enter = context.pod.hasNetwork ? ['nsenter', '-t', String(pause), '-n', '--'] : [];
   const child = launch([...enter, process.execPath, '-e', dial], { stdio: ['pipe', 'pipe', 'pipe'], mark: context.mark });
   const fail = (): void => refuse(socket, { reason: 'failed', message: refusedInside(context.pod.uid, port) });
   const abandon = (): void => endSession(child);
@@ -76,6 +80,7 @@ export function serveConnect({ socket, incoming }: SessionConnection, port: numb
     child.off('close', fail).off('error', fail);
     socket.off('close', abandon);
     accept(socket, { stdin: true, tty: false });
+    child.on('close', (code, name) => socket.end(exitFrame(exitCodeOf(code, signalNumber(name)))));
     pipe(socket, incoming, { child, world: context.world, tty: false });
   });
 }
@@ -101,13 +106,6 @@ function pipe(socket: Socket, incoming: Incoming, { child, world, tty }: { reado
     });
   }
   child.stdin?.on('error', () => undefined);
-  child.on('error', (error) => socket.end(Buffer.concat([frame(frames.stderr, Buffer.from(`${error.message}\n`)), exitFrame(126)])));
-  let report = '';
-  (child.stdio[3] as Readable | null | undefined)?.on('data', (chunk: Buffer) => (report += chunk.toString()));
-  child.on('close', (code, name) => {
-    const wrong = scriptError(report);
-    socket.end(wrong === undefined ? exitFrame(exitCodeOf(code, signalNumber(name))) : notStartedFrame(wrong));
-  });
   socket.on('close', () => endSession(child));
   const size = tty ? terminalSize(world, () => child.pid) : undefined;
   socket.on('close', () => size?.close());

@@ -7,8 +7,9 @@ import path from 'node:path';
 import type { Cancel, World } from '../../../../world/world.ts';
 import type { Result } from '../../../runtime.ts';
 import type { RootImage } from '../container-root.ts';
-import { devicesScript } from '../container-script.ts';
+import { devicesScript } from '../devices.ts';
 import { makeHostImage } from '../host-image.ts';
+import type { InitLauncher } from '../init/launcher.ts';
 import { type ShimCall, lineReader, type ShimOpening, type ShimRequest, type ShimMessage } from '../protocol.ts';
 import { removeGroup } from './control-groups.ts';
 import { type Layout, layoutOf, socketOf } from './layout.ts';
@@ -24,6 +25,7 @@ import { Semaphore } from './semaphore.ts';
 export interface ShimOptions extends ShimSettings {
   readonly world: World;
   readonly roots: RootMaker;
+  readonly inits: InitLauncher;
 }
 
 export interface ShimSettings {
@@ -61,7 +63,7 @@ class ContainerShim {
 
   constructor(options: ShimOptions) {
     this.#options = options;
-    this.#layout = layoutOf(options.root, (uid) => this.#pods.get(uid)?.namespaces ?? []);
+    this.#layout = layoutOf(options.root);
     this.#network = new Network({ cidr: options.podCidr, bridge: this.#layout.bridge });
     this.#starts = new Semaphore(options.world.timers, 2 * availableParallelism());
     this.#server = createServer((socket) => this.#accept(socket));
@@ -97,13 +99,14 @@ class ContainerShim {
   }
 
   #addPod(checkpoint: PodCheckpoint): ShimPod {
-    const { world, roots, logBounds = usualLogBounds } = this.#options;
+    const { world, roots, inits, logBounds = usualLogBounds } = this.#options;
     const pod = new ShimPod(checkpoint, {
       world,
       layout: this.#layout,
       network: this.#network,
       roots,
       image: this.#image,
+      inits,
       logBounds,
       onChange: (uid) => this.#changed(uid),
     });
@@ -154,17 +157,17 @@ class ContainerShim {
 
   #open(socket: Socket, opening: ShimOpening, incoming: Incoming): void {
     if (opening.open === 'control') return this.#serveAgent(socket, incoming);
-    const { world } = this.#options;
+    const { world, inits } = this.#options;
     const line = { socket, incoming };
     if (opening.open === 'connect') {
       const pod = this.#pods.get(opening.uid);
       if (pod === undefined) return refuse(socket, { reason: 'not-found', message: 'no such pod' });
-      return serveConnect(line, opening.port, { world, pod, mark: this.#layout.mark('session') });
+      return serveConnect(line, opening.port, { world, inits, pod, mark: this.#layout.mark('session') });
     }
     const pod = [...this.#pods.values()].find((each) => each.container(opening.id) !== undefined);
     const container = pod?.container(opening.id);
     if (pod === undefined || container === undefined) return refuse(socket, { reason: 'not-found', message: 'no such container' });
-    const context = { world, pod, mark: this.#layout.mark('session') };
+    const context = { world, inits, pod, mark: this.#layout.mark('session') };
     if (opening.open === 'exec') serveExec(line, container, { context, options: opening });
     else serveAttach(line, container, { context, options: opening });
   }

@@ -1,0 +1,49 @@
+/** The last steps of an init: the program of the container. */
+import { errors } from './linux.ts';
+import { listOf, type Step } from './program.ts';
+import { errorText, type InitFailure } from './reports.ts';
+
+export const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+export interface Execution {
+  /** The name of the program, and its arguments. */
+  readonly command: readonly string[];
+  /** 'NAME=value'. */
+  readonly variables: readonly string[];
+}
+
+/** The program is looked up with the rights that it will have. */
+export function execute({ command, variables }: Execution): readonly Step[] {
+  const [name = ''] = command;
+  const [args, environment] = [listOf(command), listOf(variables)];
+  const candidates = name.includes('/') ? [name] : candidatesOf(name, variables);
+  return candidates.map((file, index) => ({
+    call: 'execve',
+    args: [file, args, environment],
+    // Another directory may have it; the error of the last one is reported.
+    allows: index === candidates.length - 1 ? [] : notThere,
+  }));
+}
+
+const notThere = [errors.ENOENT, errors.ENOTDIR, errors.EACCES, errors.ENAMETOOLONG, errors.ELOOP];
+
+/** As Go's os/exec, not in directories relative to the current one. An empty path exists nowhere. */
+function candidatesOf(name: string, variables: readonly string[]): readonly string[] {
+  const path = variables.findLast((variable) => variable.startsWith('PATH='))?.slice('PATH='.length) ?? '';
+  const directories = path.split(':').filter((directory) => directory.startsWith('/'));
+  return name === '' || directories.length === 0 ? [''] : directories.map((directory) => `${directory}/${name}`);
+}
+
+/** With runc's messages. */
+export function failureText({ step, error }: InitFailure, { command: [name = ''] }: Execution): string {
+  if (step.call !== 'execve') return `${otherFailure(step, error)}: unknown`;
+  const quoted = `exec: ${JSON.stringify(name)}`;
+  if (!notThere.some((each) => each === error)) return `exec ${name}: ${errorText(error)}: unknown`;
+  if (!name.includes('/')) return `${quoted}: executable file not found in $PATH: unknown`;
+  return error === errors.EACCES ? `${quoted}: ${errorText(error)}: unknown` : `${quoted}: stat ${name}: ${errorText(error)}: unknown`;
+}
+
+function otherFailure({ call, failure = call }: Step, error: number): string {
+  if (call === 'openat2' && error === errors.ELOOP) return 'current working directory is outside of container mount namespace root';
+  return `${failure}: ${errorText(error)}`;
+}
