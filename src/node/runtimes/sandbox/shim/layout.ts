@@ -38,7 +38,7 @@ export function layoutOf(root: string): Layout {
     scratch: path.join(root, 'stage'),
     devices: path.join(root, 'devices'),
     pods: path.join(root, 'pods'),
-    group: `moor-${name}`,
+    group: groupOf(root),
     bridge: `moor-${name}`,
     image: path.join(root, 'image'),
     pod,
@@ -54,6 +54,9 @@ export function layoutOf(root: string): Layout {
 
 /** Eight characters of a path's hash. */
 export const nameOf = (root: string): string => createHash('sha256').update(path.resolve(root)).digest('hex').slice(0, 8);
+
+/** The control group of a shim. */
+export const groupOf = (root: string): string => `moor-${nameOf(root)}`;
 
 /** The shim's socket: Linux limits the length of its path. */
 export const socketOf = (root: string): string => path.join('/run/moor', `${nameOf(root)}.sock`);

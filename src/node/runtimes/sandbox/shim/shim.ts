@@ -11,8 +11,8 @@ import { devicesScript } from '../devices.ts';
 import { makeHostImage } from '../host-image.ts';
 import type { InitLauncher } from '../init/launcher.ts';
 import { type ShimCall, lineReader, type ShimOpening, type ShimRequest, type ShimMessage } from '../protocol.ts';
-import { removeGroup } from './control-groups.ts';
-import { type Layout, layoutOf, socketOf } from './layout.ts';
+import { ControlGroups } from './control-groups.ts';
+import { groupOf, type Layout, layoutOf, socketOf } from './layout.ts';
 import type { LogBounds } from './log-file.ts';
 import { Network } from './network.ts';
 import { ShimPod, type PodCheckpoint } from './pod.ts';
@@ -59,11 +59,13 @@ class ContainerShim {
   readonly #server: Server;
   readonly #starts: Semaphore;
   readonly #image: RootImage;
+  readonly #groups: ControlGroups;
   #cancelIdle: Cancel = () => undefined;
 
   constructor(options: ShimOptions) {
     this.#options = options;
     this.#layout = layoutOf(options.root);
+    this.#groups = new ControlGroups(this.#layout.group);
     this.#network = new Network({ cidr: options.podCidr, bridge: this.#layout.bridge });
     this.#starts = new Semaphore(options.world.timers, 2 * availableParallelism());
     this.#server = createServer((socket) => this.#accept(socket));
@@ -76,6 +78,7 @@ class ContainerShim {
   /** Containers of a shim that died have lost their pipes: they are killed, and their state is kept. */
   recover(): void {
     for (const pid of marked(this.#layout.mark('')).values()) if (pid !== process.pid) signal(pid, 'SIGKILL');
+    this.#groups.removeEmpty(runningGroups());
     for (const uid of namesIn(this.#layout.pods)) {
       const checkpoint = readState(this.#layout.podCheckpoint(uid)) as PodCheckpoint | undefined;
       if (checkpoint === undefined) rmSync(path.join(this.#layout.pods, uid), { recursive: true, force: true });
@@ -94,7 +97,7 @@ class ContainerShim {
       this.#server.listen(socket, () => this.#watchIdle());
     });
     await this.#network.remove();
-    removeGroup(this.#layout.group);
+    this.#groups.removeEmpty(runningGroups());
     rmSync(socket, { force: true });
   }
 
@@ -106,6 +109,7 @@ class ContainerShim {
       network: this.#network,
       roots,
       image: this.#image,
+      controlGroups: this.#groups,
       inits,
       logBounds,
       onChange: (uid) => this.#changed(uid),
@@ -215,8 +219,7 @@ class ContainerShim {
         return done;
       case 'limit-container': {
         const container = this.#container(call.id);
-        if (container?.limit(call.limits) === true) return done;
-        return { ok: false, error: { reason: 'not-found', message: 'no such container runs' } };
+        return container?.limit(call.limits) ?? { ok: false, error: { reason: 'not-found', message: 'no such container' } };
       }
       case 'remove-container':
         for (const pod of this.#pods.values()) pod.removeContainer(call.id);
@@ -243,5 +246,8 @@ class ContainerShim {
     return { ok: true, value: undefined };
   }
 }
+
+/** The control groups of all shims that run on this machine. */
+const runningGroups = (): ReadonlySet<string> => new Set([...marked('shim ').keys()].map((mark) => groupOf(mark.slice('shim '.length, mark.lastIndexOf(' ')))));
 
 const sendMessage = (socket: Socket, message: ShimMessage): boolean => socket.write(`${JSON.stringify(message)}\n`);
