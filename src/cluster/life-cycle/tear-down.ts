@@ -79,7 +79,7 @@ async function endPods(root: string, world: World): Promise<number> {
   const shim = new ShimClient({
     world,
     root,
-    shim: shimCommand({ root, podCidr: noAddresses, hidden: [] }),
+    shim: shimCommand({ root, podCidr: noAddresses }),
     onPod: ({ uid }) => pods.add(uid),
     onGone: () => undefined,
     onLost: () => undefined,
