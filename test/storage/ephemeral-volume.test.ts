@@ -104,7 +104,7 @@ test(
     await world.sleep(60_000);
     expect(await claims(cluster)).toEqual(['web-scratch of none']);
     expect(await events(cluster)).toEqual([
-      'ephemeral_volume FailedBinding: ephemeral volume scratch: PVC default/web-scratch was not created for pod default/web (pod is not owner) x1',
+      'ephemeral_volume FailedBinding: ephemeral volume scratch: PVC default/web-scratch was not created for pod default/web (pod is not owner) x4',
     ]);
     await removeClaim(cluster, 'web-scratch');
     await world.sleep(soon);
