@@ -19,8 +19,8 @@ describe('a pod without a node', () => {
 
         pvc/data in namespace default: Pending, for 5 minutes
 
-        No volume is large enough; pv/small comes nearest. Volumes of StorageClass "class" are created by
-        hand only.
+        No volume is large enough for 5Gi; pv/small comes nearest. Volumes of StorageClass "class" are
+        created by hand only.
 
           requests  5Gi, ReadWriteOnce, Filesystem, StorageClass "class"
 
