@@ -32,13 +32,7 @@ export function storageControllers({ recorder, drivers, ...options }: StorageCon
   const { facts, create, delete: deleteAsset, deleteSource } = drivers;
   return {
     binder: volumeBinder({ ...common(), provisionTrigger, bindTrigger }),
-    // Drivers of this process exist from the start.
-    provisioner: provisioner({
-      ...common(),
-      provisionTrigger,
-      bindTrigger,
-      drivers: { facts, create, delete: deleteAsset, onAppear: () => () => undefined },
-    }),
+    provisioner: provisioner({ ...common(), provisionTrigger, bindTrigger, drivers: { facts, create, delete: deleteAsset } }),
     reclaimer: reclaimer({ ...common(), drivers: { facts, delete: deleteSource } }),
   };
 }

@@ -54,7 +54,7 @@ class UncountedClaims {
         return;
       case 'claim':
         if (change.after === undefined) return;
-        if (hasVolume(change.after) && change.before !== undefined && !hasVolume(change.before)) this.#boundAt.set(change.after.metadata.uid ?? '', now);
+        if (hasVolume(change.after) && change.before !== undefined && !hasVolume(change.before)) this.#boundAt.set(change.after.metadata.uid, now);
         return this.#consider(change.key, change.after, { facts, now });
       case 'volume': {
         const key = change.after === undefined ? '' : claimKeyOf(change.after);
@@ -99,7 +99,7 @@ class EarlyPods {
 
   wants(handle: string, node: string, facts: Facts): boolean {
     return Array.from(facts.pods.values()).some(
-      (pod) => pod.spec.nodeName === node && this.#pods.has(pod.metadata.uid ?? '') && facts.disksOf(pod).some((disk) => disk.handle === handle),
+      (pod) => pod.spec.nodeName === node && this.#pods.has(pod.metadata.uid) && facts.disksOf(pod).some((disk) => disk.handle === handle),
     );
   }
 
@@ -111,7 +111,7 @@ class EarlyPods {
     if (change.type !== 'pod' || change.after?.spec.nodeName === undefined || change.before?.spec.nodeName === change.after.spec.nodeName) return;
     const returnedAt = this.#returnedAt.get(change.after.spec.nodeName);
     if (returnedAt === undefined) return;
-    if (now - returnedAt < joinsMs || now - this.#disturbedUntil('scheduler') < cachesCurrentMs) this.#pods.add(change.after.metadata.uid ?? '');
+    if (now - returnedAt < joinsMs || now - this.#disturbedUntil('scheduler') < cachesCurrentMs) this.#pods.add(change.after.metadata.uid);
   }
 }
 
