@@ -55,6 +55,12 @@ more nodes again. A node that you delete is registered again at the next start.`
       about: 'an EncryptionConfiguration of apiserver.config.k8s.io/v1: which resources are encrypted at rest',
       default: 'no encryption',
     },
+    {
+      name: 'admission-control-config-file',
+      value: 'FILE',
+      about: 'an AdmissionConfiguration of apiserver.config.k8s.io/v1: defaults and exemptions of PodSecurity',
+      default: 'namespaces without labels are privileged',
+    },
     { name: 'plain', about: 'hide every extension to the Kubernetes API' },
     logLevelFlag,
   ],
@@ -87,6 +93,7 @@ export function clusterOptions(flags: FlagValues): ClusterOptions {
     scheduler: (flags.text('scheduler') ?? flags.text('controllers')) !== 'false',
     audit: auditOptions(flags),
     encryptionConfig: resolved(flags.text('encryption-provider-config')),
+    admissionConfig: resolved(flags.text('admission-control-config-file')),
     logLevel: (flags.text('log-level') as ClusterOptions['logLevel']) ?? 'info',
   };
 }
