@@ -21,6 +21,7 @@ import type { AuditOptions } from './apiserver/audit-options.ts';
 import { advertisedAddress } from './apiserver/advertised-address.ts';
 import { bootstrap } from './apiserver/bootstrap.ts';
 import { type ApiAccess, type ClusterNodes, nodeMetrics, type NodeRuntime, openImageVolumes, chooseRuntime, runNodes } from './nodes/cluster-nodes.ts';
+import { loadAdmissionConfiguration } from './apiserver/admission-configuration.ts';
 import { encryptedMarker } from './apiserver/encrypted-marker.ts';
 import { controllerRoles, controllerAuthorizer } from './access/controller-roles.ts';
 import { startControllers } from './controllers/controllers.ts';
@@ -84,6 +85,8 @@ export interface ClusterOptions {
   readonly audit?: AuditOptions | undefined;
   /** The path of an EncryptionConfiguration. Absent: nothing is encrypted at rest. */
   readonly encryptionConfig?: string | undefined;
+  /** The path of an AdmissionConfiguration. Absent: admission plugins have their defaults. */
+  readonly admissionConfig?: string | undefined;
 }
 
 export interface Cluster {
@@ -122,6 +125,7 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   const listen = options.listen ?? { host: '127.0.0.1', port: 0 };
   const metrics = new Metrics();
   const auditor = await openAuditLog(options.audit, { world, metrics, cleanup });
+  const admission = await loadAdmissionConfiguration(options.admissionConfig, world.log);
   const rawStore = await openStore(options.store ?? 'memory', { directory: path.join(dataDir, 'store'), world });
   cleanup.defer(() => rawStore.close());
   const store = await withEncryption(rawStore, options.encryptionConfig, world);
@@ -143,6 +147,8 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
     access: { authorizer, rbac: roles.authorizer },
     extensions: plain ? undefined : { authorizer },
     webhooks: httpsWebhookCaller(),
+    podSecurity: admission?.podSecurity,
+    metrics,
   });
   cleanup.defer(() => api.stop());
   const lookUp = tokenSubjectLookup(systemClient(api, 'apiserver'));

@@ -87,6 +87,12 @@ more nodes again. A node that you delete is registered again at the next start.`
       about: 'an EncryptionConfiguration of apiserver.config.k8s.io/v1: which resources are encrypted at rest',
       default: 'no encryption',
     },
+    {
+      name: 'admission-control-config-file',
+      value: 'FILE',
+      about: 'an AdmissionConfiguration of apiserver.config.k8s.io/v1: defaults and exemptions of PodSecurity',
+      default: 'namespaces without labels are privileged',
+    },
     { name: 'plain', about: 'hide every extension to the Kubernetes API' },
     logLevelFlag,
   ],
@@ -133,6 +139,7 @@ export function clusterOptions(flags: FlagValues): ClusterOptions {
     scheduler: (flags.text('scheduler') ?? flags.text('controllers')) !== 'false',
     audit: auditOptions(flags),
     encryptionConfig: encryptionConfig === undefined ? undefined : privatePath('encryption-provider-config', encryptionConfig),
+    admissionConfig: resolved(flags.text('admission-control-config-file')),
     logLevel: logLevelOf(flags),
   };
 }
@@ -163,6 +170,8 @@ function runtimeOf(flags: FlagValues): NodeRuntime | 'where-possible' {
   const asksForOthers = ['zones', 'region', 'node-capacity', 'volume-limit', 'csi-drivers'].some((name) => flags.text(name) !== undefined);
   return asksForOthers || flags.on('bare') || Number(flags.text('nodes') ?? 1) > 1 ? 'hollow' : 'where-possible';
 }
+
+const resolved = (file: string | undefined): string | undefined => (file === undefined ? undefined : path.resolve(file));
 
 /** Runs a cluster until a signal ends it. Resolves with the exit code. */
 async function runUp(options: ClusterOptions): Promise<number> {
