@@ -38,7 +38,7 @@ const refused: readonly (readonly [what: string, Parameters<typeof from>[0], mes
   ],
   [
     'a source in another namespace',
-    { dataSourceRef: { kind: 'PersistentVolumeClaim', name: 'other', namespace: 'elsewhere' } },
+    { dataSourceRef: { apiGroup: null, kind: 'PersistentVolumeClaim', name: 'other', namespace: 'elsewhere' } },
     'dataSourceRef namespace specified but the CrossNamespaceVolumeDataSource feature is disabled: spec.dataSourceRef names PersistentVolumeClaim "other" in namespace elsewhere;',
   ],
 ];

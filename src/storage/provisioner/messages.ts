@@ -9,7 +9,8 @@ const nameOf = ({ metadata }: StorageClass): string => metadata.name ?? '';
 /** external-provisioner's messages for the sources that a driver does not report the capability for (v6, `prepareProvision`). */
 function unsupported({ kind, group, namespace }: DataSource): string {
   if (namespace !== '') return 'dataSourceRef namespace specified but the CrossNamespaceVolumeDataSource feature is disabled';
-  if (kind === 'PersistentVolumeClaim' && group === '') return 'CSI driver does not support clone operations: controller CLONE_VOLUME capability is not reported';
+  if (kind === 'PersistentVolumeClaim' && group === '')
+    return 'CSI driver does not support clone operations: controller CLONE_VOLUME capability is not reported';
   if (kind !== 'VolumeSnapshot') return `data source (${kind}) is not handled by the provisioner, and no volume populator has provided a volume`;
   return group === snapshotGroup
     ? 'CSI driver does not support snapshot restore: controller CREATE_DELETE_SNAPSHOT capability is not reported'
