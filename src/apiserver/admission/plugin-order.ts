@@ -16,6 +16,7 @@ import { nodeDeclaredFeatures, podResizeValidator } from './plugins/pod-resize.t
 import { podTopologyLabels } from './plugins/pod-topology-labels.ts';
 import { priority } from './plugins/priority.ts';
 import { resourceQuota } from './plugins/resource-quota/resource-quota.ts';
+import { recyclerPods } from './plugins/recycler-pods.ts';
 import { type AccessRules, roleEscalation } from './plugins/role-escalation.ts';
 import { serviceAccount } from './plugins/service-account.ts';
 import { type ServiceNetwork, serviceAllocation } from './plugins/service-allocation.ts';
@@ -47,6 +48,7 @@ export function orderedPlugins(resources: Resources, deps: AdmissionContext): Ad
     podTopologyLabels(resources, reader),
     nodeDeclaredFeatures(resources, reader),
     podResizeValidator(resources, reader),
+    recyclerPods,
   ];
   return new AdmissionChain([
     ...early,

@@ -15,6 +15,7 @@ import { expander } from '../../storage/expander/controller.ts';
 import { attributesClassProtection, claimProtection, volumeProtection } from '../../storage/protection/controller.ts';
 import { quotaController } from '../../controllers/cluster/resource-quota/controller.ts';
 import { csiAttacher } from '../../storage/csi-attacher/controller.ts';
+import type { ReclaimerOptions } from '../../storage/reclaimer/controller.ts';
 import { volumeEventSource } from '../../storage/volumes/decision.ts';
 import type { DriverSet } from '../../drivers/driver-set.ts';
 import { createClient } from '../../client/client.ts';
@@ -62,6 +63,8 @@ export interface ControllersOptions {
   readonly election: Pick<LeaderElectionOptions, 'identity' | 'takeOver' | 'timing'>;
   /** Objects per page of a list; absent: everything at once. */
   readonly pageSize?: number;
+  /** See `ReclaimerOptions`. */
+  readonly listDirectory?: ReclaimerOptions['listDirectory'];
 }
 
 /** Every controller, under one Lease: the process that holds it runs them all. */
@@ -117,7 +120,7 @@ function startTerm(options: ControllersOptions, { fence, deposed }: LeaderTerm):
 }
 
 /** From a PVC to a volume on a node, and back. */
-function storageLoops({ world, bindsTogether }: ControllersOptions, { as, recorderFor, run, drivers }: ControllerContext): readonly ControllerLoop[] {
+function storageLoops({ world, bindsTogether, listDirectory }: ControllersOptions, { as, recorderFor, run, drivers }: ControllerContext): readonly ControllerLoop[] {
   const { attacher, detacher } = attachDetach({
     ...as('attachdetach-controller'),
     events: new RecordedEvents(recorderFor('attachdetach-controller', 'attachdetach-controller'), world.clock),
@@ -128,6 +131,7 @@ function storageLoops({ world, bindsTogether }: ControllersOptions, { as, record
     ...binder,
     world,
     drivers,
+    listDirectory,
     recorder: recorderFor('persistent-volume-binder', volumeEventSource),
     ...(bindsTogether ? { bindTogether: (pair) => binder.client.bindTogether(pair) } : {}),
   });
