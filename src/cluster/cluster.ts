@@ -24,7 +24,8 @@ import { type ApiAccess, type ClusterNodes, nodeMetrics, type NodeRuntime, openI
 import { loadAdmissionConfiguration } from './apiserver/admission-configuration.ts';
 import { encryptedMarker } from './apiserver/encrypted-marker.ts';
 import { controllerRoles, controllerAuthorizer } from './access/controller-roles.ts';
-import { startControllers } from './controllers/controllers.ts';
+import { type ControllersOptions, startControllers } from './controllers/controllers.ts';
+import { realDirectories } from '../host/directories.ts';
 import { ensureDefaultClasses, storageClasses } from './apiserver/default-storage-classes.ts';
 import { ensureDefaultPolicy } from './apiserver/default-policy.ts';
 import { hollowDrivers } from './nodes/hollow-nodes.ts';
@@ -184,7 +185,9 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
     }),
   );
   // Last, so that clients do not wait until the controllers have filled their caches: they list in pages, between requests.
-  if (options.controllers ?? true) cleanup.defer(runControllers({ api, world, authorizer, certificates, plain, drivers, auditor }));
+  // The nodes whose pods really run are this machine.
+  const listDirectory = (node: string, directory: string) => (podStreams.has(node) ? realDirectories.list(directory) : undefined);
+  if (options.controllers ?? true) cleanup.defer(runControllers({ api, world, authorizer, certificates, plain, drivers, auditor, listDirectory }));
   if (options.scheduler ?? options.controllers ?? true) cleanup.defer(runScheduler({ api, world, authorizer, plain, auditor }));
   const capacity = options.nodes?.capacity ?? {};
   const nodes = await runNodes(
@@ -199,7 +202,7 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
 }
 
 /** The controllers in the API server's process. They take over the Lease at once: the store has one holder, whose process leads. */
-function runControllers({ api, world, authorizer, auditor, certificates, plain, drivers }: Running): () => Promise<void> {
+function runControllers({ api, world, authorizer, auditor, certificates, plain, drivers, listDirectory }: Running): () => Promise<void> {
   const controllers = startControllers({
     connect: connectInProcess(api, authorizer, auditor),
     world,
@@ -209,6 +212,7 @@ function runControllers({ api, world, authorizer, auditor, certificates, plain, 
     drivers,
     bindsTogether: !plain,
     pageSize,
+    listDirectory,
     election: { identity: hostname(), takeOver: true },
   });
   return () => controllers.stop();
@@ -223,6 +227,7 @@ function runScheduler({ api, world, authorizer, auditor, plain }: ApiAccess & Pi
 
 interface Running extends ApiAccess, Pick<Serving, 'certificates' | 'plain'> {
   readonly drivers: DriverSet;
+  readonly listDirectory: ControllersOptions['listDirectory'];
 }
 
 /** Objects per page of a list: about ten milliseconds of work. */

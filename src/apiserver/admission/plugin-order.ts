@@ -19,6 +19,7 @@ import { podSecurity } from './plugins/pod-security/pod-security.ts';
 import type { PodSecurityConfiguration } from './plugins/pod-security/configuration.ts';
 import { priority } from './plugins/priority.ts';
 import { resourceQuota } from './plugins/resource-quota/resource-quota.ts';
+import { recyclerPods } from './plugins/recycler-pods.ts';
 import { type AccessRules, roleEscalation } from './plugins/role-escalation.ts';
 import { serviceAccount } from './plugins/service-account.ts';
 import { type ServiceNetwork, serviceAllocation } from './plugins/service-allocation.ts';
@@ -54,6 +55,7 @@ export function orderedPlugins(resources: Resources, deps: AdmissionContext): Ad
     podTopologyLabels(resources, reader),
     nodeDeclaredFeatures(resources, reader),
     podResizeValidator(resources, reader),
+    recyclerPods,
   ];
   return new AdmissionChain([
     ...early,

@@ -51,7 +51,7 @@ export const controllerRoles = {
     rule('create update delete', '', 'persistentvolumes'),
     rule('get update', '', 'persistentvolumeclaims'),
     rule('update', '', 'persistentvolumes/status', 'persistentvolumeclaims/status'),
-    rule('create delete', '', 'pods'),
+    rule('get create delete', '', 'pods'),
     rule('get create update delete', 'mooring.dev', 'volumeintents'),
     rule('create', 'mooring.dev', 'volumebindings'),
     // Events of the scrubber pod say why it does not start.

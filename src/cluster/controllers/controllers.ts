@@ -14,6 +14,7 @@ import { expander } from '../../storage/expander/controller.ts';
 import { attributesClassProtection, claimProtection, volumeProtection } from '../../storage/protection/controller.ts';
 import { quotaController } from '../../controllers/cluster/resource-quota/controller.ts';
 import { csiAttacher } from '../../storage/csi-attacher/controller.ts';
+import type { ReclaimerOptions } from '../../storage/reclaimer/controller.ts';
 import type { DriverSet } from '../../drivers/driver-set.ts';
 import { createClient } from '../../client/client.ts';
 import { DefinedKinds } from '../../client/controller/defined-kinds.ts';
@@ -61,6 +62,8 @@ export interface ControllersOptions {
   readonly election: Pick<LeaderElectionOptions, 'identity' | 'takeOver' | 'timing'>;
   /** Objects per page of a list; absent: everything at once. */
   readonly pageSize?: number;
+  /** See `ReclaimerOptions`. */
+  readonly listDirectory?: ReclaimerOptions['listDirectory'];
 }
 
 /** Every controller, under one Lease: the process that holds it runs them all. */
@@ -116,7 +119,7 @@ function startTerm(options: ControllersOptions, { fence, deposed }: LeaderTerm):
 }
 
 /** From a PVC to a volume on a node, and back. */
-function storageLoops({ world, bindsTogether }: ControllersOptions, { as, recorderFor, run, drivers }: ControllerContext): readonly ControllerLoop[] {
+function storageLoops({ world, bindsTogether, listDirectory }: ControllersOptions, { as, recorderFor, run, drivers }: ControllerContext): readonly ControllerLoop[] {
   const { attacher, detacher } = attachDetach({
     ...as('attachdetach-controller'),
     events: new RecordedEvents(recorderFor('attachdetach-controller'), world.clock),
@@ -127,6 +130,7 @@ function storageLoops({ world, bindsTogether }: ControllersOptions, { as, record
     ...binder,
     world,
     drivers,
+    listDirectory,
     recorder: recorderFor('persistent-volume-binder'),
     ...(bindsTogether ? { bindTogether: (pair) => binder.client.bindTogether(pair) } : {}),
   });

@@ -45,6 +45,7 @@ export type ObservedChange =
   | ObjectChange
   | { readonly type: 'disk'; readonly change: DiskChange }
   | { readonly type: 'call'; readonly call: DriverCall }
+  | { readonly type: 'expand-call'; readonly call: ExpandCall }
   | { readonly type: 'fenced-write'; readonly lease: string; readonly epoch: number; readonly revision: number };
 
 /** A call of DeleteVolume: when it is made, and later, if it `arrives`, when the backend performs it. */
@@ -52,6 +53,14 @@ export interface DriverCall {
   readonly id: number;
   readonly deletes: string;
   readonly arrives: boolean;
+}
+
+/** A call of ControllerExpandVolume: when it is made, and when its answer arrives. */
+export interface ExpandCall {
+  readonly handle: string;
+  readonly capacity: string;
+  /** `refused`: for certain nothing was done. */
+  readonly outcome: 'asked' | 'expanded' | 'refused' | 'unknown';
 }
 
 /** The real state of the cluster, independent of the components' caches. Updated with every change. */
