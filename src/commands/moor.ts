@@ -41,6 +41,11 @@ const commands: readonly CommandEntry[] = [
     summary: 'list storage assets without an owner, and intents that no controller finishes',
     load: async () => (await import('./audit.ts')).auditCommand,
   },
+  {
+    name: 'store',
+    summary: 'check the data directory of a cluster that does not run, or repair it',
+    load: async () => (await import('./store.ts')).storeCommand,
+  },
   { name: 'version', summary: 'print the version', load: async () => (await import('./version.ts')).versionCommand },
 ];
 

@@ -8,7 +8,7 @@ import { auditFlags, auditOptions } from './audit-flags.ts';
 import type { Command, FlagValues } from './command.ts';
 import { nodeFlags, nodeOptions } from './node-flags.ts';
 import { defaultDataDir, logLevelFlag, parseListen } from './shared-flags.ts';
-import { explainStartFailure } from './start-failure.ts';
+import { damagedExitCode, explainStartFailure, isDamage } from './start-failure.ts';
 
 /** `moor up`: a cluster in the foreground until a signal stops it. */
 export const upCommand: Command = {
@@ -26,7 +26,9 @@ runs: annotations say how long a container runs and how it ends (docs/EXTENSIONS
 
 Nodes keep their names over a restart. With other flags, a node's zone, region, capacity and drivers become what the flags
 say; labels and taints that you set stay. With fewer --nodes the others become NotReady until you delete them or start with
-more nodes again. A node that you delete is registered again at the next start.`,
+more nodes again. A node that you delete is registered again at the next start.
+
+The exit code is 3 if the data directory is damaged: "moor store repair" states what would be lost (docs/DATA-DIRECTORY.md).`,
   flags: [
     { name: 'data-dir', value: 'DIR', about: 'the directory of the store, certificates, volumes and containers', default: defaultDataDir('~') },
     { name: 'listen', value: 'HOST:PORT', about: 'the address to serve on; port 0 picks a free one', default: '127.0.0.1:6443' },
@@ -112,7 +114,7 @@ async function runUp(options: ClusterOptions): Promise<number> {
     const explanation = explainStartFailure(error, options);
     if (explanation === undefined) throw error;
     process.stderr.write(`moor up: ${explanation}\n`);
-    return 1;
+    return isDamage(error) ? damagedExitCode : 1;
   }
   process.stdout.write(readyScreen(cluster, options));
   const signal = await ended;

@@ -80,15 +80,18 @@ interface Salvaged {
   readonly clusterId: string | undefined;
   /** The newest revision that is known to have been acknowledged. */
   readonly known: number;
+  /** Of the snapshot that should be there; 0: none. */
+  readonly snapshotRevision: number;
   /** The newest revision that a file is named after: a repair that was killed leaves files of its own. */
   readonly named: number;
 }
 
-const planOf = (damage: string, { tree, known, named }: Salvaged): RepairPlan => ({
+const planOf = (damage: string, { tree, known, named, snapshotRevision }: Salvaged): RepairPlan => ({
   damage,
   keptRevision: tree.revision,
   keptKeys: tree.keys,
-  lostRevisions: Math.max(0, known - tree.revision),
+  // Between a snapshot that is lost and the revision before it there may be a gap that an earlier repair left.
+  lostRevisions: Math.max(0, known - Math.max(tree.revision, snapshotRevision)),
   revision: Math.max(known, tree.revision, named) + UNNOTED_REVISIONS,
 });
 
@@ -101,7 +104,7 @@ async function salvage(disk: Disk, directory: string): Promise<Salvaged> {
   const tree = await salvageSnapshot(disk, files, { clusterId, manifest });
   await salvageLogs(disk, files.logs, { clusterId, tree });
   const named = Math.max(FIRST_REVISION, ...[...files.logs, ...files.snapshots].map(({ revision }) => revision));
-  return { tree, clusterId, known: knownRevision(manifest, notes ?? []), named };
+  return { tree, clusterId, known: knownRevision(manifest, notes ?? []), named, snapshotRevision: manifest?.snapshot?.revision ?? 0 };
 }
 
 const knownRevision = (manifest: ManifestContent | undefined, notes: readonly ProgressNote[]): number =>
