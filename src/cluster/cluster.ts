@@ -16,6 +16,7 @@ import { type HttpServer, startHttpServer } from '../apiserver/http/server.ts';
 import type { PodStreams } from '../streams/contract.ts';
 import { lazyRemoteStreams } from '../apiserver/streams/remote/lazy-remote-streams.ts';
 import type { Store } from '../store/contract.ts';
+import type { SecretFiles } from '../world/secret-files.ts';
 import type { World } from '../world/world.ts';
 import type { AuditOptions } from './apiserver/audit-options.ts';
 import { advertisedAddress } from './apiserver/advertised-address.ts';
@@ -25,6 +26,7 @@ import { loadAdmissionConfiguration } from './apiserver/admission-configuration.
 import { encryptedMarker } from './apiserver/encrypted-marker.ts';
 import { controllerRoles, controllerAuthorizer } from './access/controller-roles.ts';
 import { type ControllersOptions, startControllers } from './controllers/controllers.ts';
+import { openDataDirectory, storeDirectory } from './data-directory/data-directory.ts';
 import { realDirectories } from '../host/directories.ts';
 import { ensureDefaultClasses, storageClasses } from './apiserver/default-storage-classes.ts';
 import { ensureDefaultPolicy } from './apiserver/default-policy.ts';
@@ -37,11 +39,10 @@ import { openApiDocuments } from './apiserver/openapi.ts';
 import { machineDrivers } from './nodes/machine-drivers.ts';
 import { createRealWorld, type LogLevel } from '../host/world.ts';
 import { startScheduler } from './scheduler.ts';
-import { secretFiles } from '../host/secret-files.ts';
 import { certificateSigner } from './apiserver/certificate-signer.ts';
 import { tokenSubjectLookup } from './apiserver/token-lookup.ts';
 import { CleanupStack } from './cleanup-stack.ts';
-import { openDataDirectory } from './life-cycle/data-directory.ts';
+import { openClusterDirectory } from './life-cycle/cluster-directory.ts';
 import { version } from './version.ts';
 import { httpsWebhookCaller } from './apiserver/webhook-caller.ts';
 
@@ -121,19 +122,18 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   const { runtime, why } = await chooseRuntime(options.runtime ?? 'hollow');
   const settings = nodeSettings(runtime === 'sandbox' ? { count: options.bare === true ? 0 : 1, ...options.nodes } : options.nodes, options.bare);
   const world = createRealWorld({ logLevel: options.logLevel ?? 'warn' });
-  const directory = await openDataDirectory({ ...options, runtime }, { world, cleanup });
+  const directory = await openClusterDirectory({ ...options, runtime }, { world, cleanup });
   const dataDir = directory.path;
   const listen = options.listen ?? { host: '127.0.0.1', port: 0 };
   const metrics = new Metrics();
   const auditor = await openAuditLog(options.audit, { world, metrics, cleanup });
   const admission = await loadAdmissionConfiguration(options.admissionConfig, world.log);
-  const rawStore = await openStore(options.store ?? 'memory', { directory: path.join(dataDir, 'store'), world });
-  cleanup.defer(() => rawStore.close());
+  const { store: rawStore, files, complete, writeProblem } = await openData({ dataDir, kind: options.store ?? 'memory', world }, cleanup);
   const store = await withEncryption(rawStore, options.encryptionConfig, world);
-  const files = secretFiles(path.join(dataDir, 'pki'));
   const certify = () => ensureCertificates({ files, hosts: [listen.host, hostname()], now: world.clock.now() });
   const certificates = await certify();
   const tokens = await createTokenIssuer({ ...world, files, issuer: 'https://kubernetes.default.svc.cluster.local', lookUp: (ref) => lookUp(ref) });
+  await complete();
   const plain = options.plain ?? false;
   const roles = await followRbac(store);
   cleanup.defer(async () => roles.stop());
@@ -154,7 +154,7 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   cleanup.defer(() => api.stop());
   const lookUp = tokenSubjectLookup(systemClient(api, 'apiserver'));
 
-  const readiness = new Readiness();
+  const readiness = new Readiness(writeProblem);
   const podStreams = new Map<string, PodStreams>();
   const nodeStats = new Map<string, NodeStats>();
   const server = await listenOn(listen, { api, store, world, tokens, authorizer, certificates, readiness, plain, metrics, auditor, podStreams, nodeStats });
@@ -247,6 +247,12 @@ interface Serving extends ApiAccess {
 /** The answer of /readyz. A server that stops still answers for a moment, but should get no new requests. */
 class Readiness {
   state: 'starting' | 'ready' | 'stopping' = 'starting';
+  /** Why the store may refuse writes. */
+  readonly writeProblem: () => string | undefined;
+
+  constructor(writeProblem: () => string | undefined) {
+    this.writeProblem = writeProblem;
+  }
 }
 
 const servingTls = ({ authority, serving }: Certificates) => ({ ...serving, clientAuthority: authority.certificate });
@@ -289,7 +295,13 @@ async function listenOn(listen: { host: string; port: number }, serving: Serving
     paths: createPaths({
       kinds,
       version,
-      health: { live: [], ready: [{ name: 'startup', check: () => (readiness.state === 'ready' ? undefined : readiness.state) }] },
+      health: {
+        live: [],
+        ready: [
+          { name: 'startup', check: () => (readiness.state === 'ready' ? undefined : readiness.state) },
+          { name: 'store', check: () => readiness.writeProblem() },
+        ],
+      },
       serverAddress: () => address,
       metrics: async () => `${metrics.text()}${await nodeMetrics(nodeStats)}`,
       customKinds,
@@ -325,11 +337,31 @@ async function openAuditLog(
   return auditor;
 }
 
-async function openStore(kind: 'memory' | 'embedded', { directory, world }: { directory: string; world: World }): Promise<Store> {
-  if (kind === 'memory') return (await import('../store/memory/memory-store.ts')).openMemoryStore();
+interface OpenedData {
+  readonly store: Store;
+  /** The keys and certificates. */
+  readonly files: SecretFiles;
+  /** All keys exist. */
+  readonly complete: () => Promise<void>;
+  readonly writeProblem: () => string | undefined;
+}
+
+/** @throws StoreError, DataDamage, NewerData */
+async function openData(
+  { dataDir, kind, world }: { readonly dataDir: string; readonly kind: 'memory' | 'embedded'; readonly world: World },
+  cleanup: CleanupStack,
+): Promise<OpenedData> {
+  const data = await openDataDirectory({ dataDir, store: kind, world });
+  if (kind === 'memory') {
+    const store = (await import('../store/memory/memory-store.ts')).openMemoryStore();
+    cleanup.defer(() => store.close());
+    return { store, writeProblem: () => undefined, ...(await data.keyFiles(undefined)) };
+  }
   const { openEmbeddedStore } = await import('../store/embedded/embedded-store.ts');
   const { realDisk } = await import('../host/disk.ts');
-  return openEmbeddedStore({ directory, disk: realDisk, world });
+  const store = await openEmbeddedStore({ ...data, directory: storeDirectory(dataDir), disk: realDisk, world });
+  cleanup.defer(() => store.close());
+  return { store, writeProblem: () => store.writeProblem(), ...(await data.keyFiles(store)) };
 }
 
 /** Loaded only if values are, or were, encrypted. */

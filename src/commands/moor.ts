@@ -61,6 +61,11 @@ const commands: readonly CommandEntry[] = [
     load: async () => (await import('./audit.ts')).auditCommand,
   },
   {
+    name: 'store',
+    summary: 'check the data directory of a cluster that does not run, or repair it',
+    load: async () => (await import('./store.ts')).storeCommand,
+  },
+  {
     name: 'completion',
     summary: 'print a script that completes moor in bash, zsh or fish',
     load: async () => (await import('./completion.ts')).completionCommand(commands),

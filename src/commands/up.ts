@@ -15,7 +15,7 @@ import { ownLogFile, reportReady, startDetached } from './life-cycle/detach.ts';
 import { privatePath } from './private-path.ts';
 import { securityFlags, securityOptions } from './security-flags.ts';
 import { logLevelFlag, logLevelOf, parseListen } from './shared-flags.ts';
-import { explainStartFailure } from './start-failure.ts';
+import { damagedExitCode, explainStartFailure, isDamage } from './start-failure.ts';
 
 /** `moor up`: a cluster in the foreground until a signal stops it, or in the background. */
 export const upCommand: Command = {
@@ -39,7 +39,9 @@ runs: annotations say how long a container runs and how it ends (docs/EXTENSIONS
 
 Nodes keep their names over a restart. With other flags, a node's zone, region, capacity and drivers become what the flags
 say; labels and taints that you set stay. With fewer --nodes the others become NotReady until you delete them or start with
-more nodes again. A node that you delete is registered again at the next start.`,
+more nodes again. A node that you delete is registered again at the next start.
+
+The exit code is 3 if the data directory is damaged: "moor store repair" states what would be lost (docs/DATA-DIRECTORY.md).`,
   flags: [
     {
       name: 'data-dir',
@@ -184,7 +186,7 @@ async function runUp(options: ClusterOptions): Promise<number> {
     const explanation = explainStartFailure(error, options);
     if (explanation === undefined) throw error;
     process.stderr.write(`moor up: ${explanation}\n`);
-    return 1;
+    return isDamage(error) ? damagedExitCode : 1;
   }
   const screen = readyScreen(cluster, options);
   process.stdout.write(screen);

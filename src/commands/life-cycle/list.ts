@@ -1,5 +1,5 @@
 import { allRecords, type ClusterRecord, isServed } from '../../cluster/life-cycle/cluster-record.ts';
-import { removeAbandoned } from '../../cluster/life-cycle/data-directory.ts';
+import { removeAbandoned } from '../../cluster/life-cycle/cluster-directory.ts';
 import { leftoversIn } from '../../cluster/life-cycle/tear-down.ts';
 import { createRealWorld } from '../../host/world.ts';
 import type { Command } from '../command.ts';

@@ -13,9 +13,9 @@ import { removeData } from './remove-data.ts';
 import { leftoversIn, tearDown } from './tear-down.ts';
 
 /** The directory cannot be used; the message says why. */
-export class DataDirectoryError extends Error {}
+export class ClusterDirectoryError extends Error {}
 
-export interface DataDirectory {
+export interface ClusterDirectory {
   readonly path: string;
   /** Records where the cluster is reached. */
   record(reached: Pick<ClusterRecord, 'url' | 'kubeconfig'>): void;
@@ -28,15 +28,15 @@ interface DirectoryOptions extends Pick<ClusterRecord, 'runtime' | 'name'> {
   readonly store?: 'memory' | 'embedded';
 }
 
-/** @throws DataDirectoryError */
-export async function openDataDirectory(options: DirectoryOptions, { world, cleanup }: { world: World; cleanup: CleanupStack }): Promise<DataDirectory> {
+/** @throws ClusterDirectoryError */
+export async function openClusterDirectory(options: DirectoryOptions, { world, cleanup }: { world: World; cleanup: CleanupStack }): Promise<ClusterDirectory> {
   const { name, runtime, logFile, dataDir = path.join(tmpdir(), `mooring-${randomUUID().slice(0, 8)}`) } = options;
   const ephemeral = options.ephemeral ?? options.dataDir === undefined;
   await makeDirectory(dataDir);
   const directory = await realpath(dataDir);
   const isNew = (await readdir(directory)).every((file) => file === 'moor.log');
   if (ephemeral && !isNew && options.store !== 'memory')
-    throw new DataDirectoryError(`${dataDir} holds data, which --ephemeral would delete at the end. Choose an empty --data-dir, or none.`);
+    throw new ClusterDirectoryError(`${dataDir} holds data, which --ephemeral would delete at the end. Choose an empty --data-dir, or none.`);
   if (runtime === 'sandbox') {
     await removeAbandoned(world);
     await removeStrayMounts(directory, world);
@@ -70,7 +70,9 @@ async function makeDirectory(directory: string): Promise<void> {
   await makeDirectory(path.dirname(directory));
   await mkdir(directory, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT')
-      throw new DataDirectoryError(`${directory} cannot be created: its file system has no directories of users. Choose another --data-dir.`, { cause: error });
+      throw new ClusterDirectoryError(`${directory} cannot be created: its file system has no directories of users. Choose another --data-dir.`, {
+        cause: error,
+      });
     if (error.code !== 'EEXIST') throw error;
   });
 }
