@@ -222,7 +222,13 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     const rude = await started(shell("trap '' TERM; echo up; sleep infinity & while :; do sleep 0.05; done"));
     await awaitLog(polite.run.id, 'up');
     await awaitLog(rude.run.id, 'up');
-    await Promise.all([runtime.stopContainer(polite.run.id, 120_000), runtime.stopContainer(rude.run.id, 100)]);
+    const plain = await started({ command: ['sleep', 'infinity'] });
+    await Promise.all([
+      runtime.stopContainer(polite.run.id, 120_000),
+      runtime.stopContainer(rude.run.id, 100),
+      // It leaves the signal to the kernel, which does not deliver it: it is not waited for.
+      runtime.stopContainer(plain.run.id, 120_000),
+    ]);
     expect((await endOf(polite.uid))?.state).toMatchObject({ exitCode: 0, reason: 'Completed' });
     expect((await endOf(rude.uid))?.state).toMatchObject({ exitCode: 137, reason: 'Error' });
   });

@@ -17,7 +17,7 @@ import { type ControlGroup, type ControlGroups, type DeviceRule, usualDevices } 
 import type { Layout } from './layout.ts';
 import { LogFile, type LogBounds, oldFiles } from './log-file.ts';
 import { followInit } from './init-process.ts';
-import { marking, signal } from './processes.ts';
+import { handlesSignal, marking, signal } from './processes.ts';
 import type { RootMaker } from './roots.ts';
 import { writeState } from './state-files.ts';
 
@@ -182,10 +182,12 @@ export class ShimContainer {
     return () => this.#listeners.delete(listener);
   }
 
+  /** The kernel keeps a signal from the first process of a namespace that neither handles nor ignores it: such a program has no use for its grace period. */
   async stop(graceMs: number): Promise<void> {
     if (this.#run.state.type === 'exited') return;
+    const waits = this.#pid === undefined || handlesSignal(this.#pid, 'SIGTERM');
     if (graceMs > 0 && this.#pid !== undefined) signal(this.#pid, 'SIGTERM');
-    const cancel = this.#context.world.timers.after(graceMs, () => this.#kill());
+    const cancel = this.#context.world.timers.after(waits ? graceMs : 0, () => this.#kill());
     await this.#ended;
     cancel();
   }
