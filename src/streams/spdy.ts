@@ -33,6 +33,8 @@ export class SpdySession {
     this.#onStream = onStream;
     this.#inflate = createInflate({ dictionary: spdyDictionary, flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH });
     this.#inflate.on('error', () => socket.destroy());
+    // Each stream that waits for the socket listens to it.
+    socket.setMaxListeners(0);
     socket.on('error', () => socket.destroy());
     socket.on('end', () => socket.end());
     socket.on('close', () => {

@@ -20,7 +20,8 @@ export function sessionOver(socket: Socket, options: SessionOptions): Session {
   const give = (stream: 'stdout' | 'stderr', bytes: Buffer): void => {
     if (!options[stream] || output[stream].write(bytes)) return;
     socket.pause();
-    output[stream].once('drain', () => socket.resume());
+    // Further frames of the same chunk come although it is paused.
+    if (output[stream].listenerCount('drain') === 0) output[stream].once('drain', () => socket.resume());
   };
   const read = frameReader((kind, bytes) => {
     if (kind === frames.stdout) give('stdout', bytes);

@@ -113,7 +113,8 @@ function pipe(socket: Socket, incoming: Incoming, { child, world, tty }: { reado
     reader(socket, (kind, bytes) => {
       if (kind === frames.stdin && child.stdin?.write(bytes) === false) {
         socket.pause();
-        child.stdin.once('drain', () => socket.resume());
+        // Further frames of the same chunk come although it is paused.
+        if (child.stdin.listenerCount('drain') === 0) child.stdin.once('drain', () => socket.resume());
       } else if (kind === frames.stdinEnd) child.stdin?.end();
       else if (kind === frames.resize) size?.set(sizeOf(bytes));
     }),
