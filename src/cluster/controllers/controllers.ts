@@ -120,7 +120,10 @@ function startTerm(options: ControllersOptions, { fence, deposed }: LeaderTerm):
 }
 
 /** From a PVC to a volume on a node, and back. */
-function storageLoops({ world, bindsTogether, listDirectory }: ControllersOptions, { as, recorderFor, run, drivers }: ControllerContext): readonly ControllerLoop[] {
+function storageLoops(
+  { world, bindsTogether, listDirectory }: ControllersOptions,
+  { as, recorderFor, run, drivers }: ControllerContext,
+): readonly ControllerLoop[] {
   const { attacher, detacher } = attachDetach({
     ...as('attachdetach-controller'),
     events: new RecordedEvents(recorderFor('attachdetach-controller', 'attachdetach-controller'), world.clock),

@@ -76,7 +76,8 @@ export function leftUndone(facts: Facts): string | undefined {
     if (undone !== undefined) return undone;
   }
   for (const [name, { spec, status }] of facts.intents)
-    if (spec.operation !== 'Scrub' || !((status.attempts ?? 0) >= mostScrubs || cannotRecycle(name, facts))) return `there is still an intent to ${spec.operation} ${name}`;
+    if (spec.operation !== 'Scrub' || !((status.attempts ?? 0) >= mostScrubs || cannotRecycle(name, facts)))
+      return `there is still an intent to ${spec.operation} ${name}`;
   return undefined;
 }
 

@@ -3,7 +3,8 @@ import { type Facts, isRunning } from './facts.ts';
 import type { Invariant } from './invariant.ts';
 
 /** The member of a StatefulSet: its name is its identity, so a second pod of that name is a second writer. */
-const isMember = ({ metadata }: Pod): boolean => metadata.ownerReferences?.some(({ kind, controller }) => kind === 'StatefulSet' && controller === true) ?? false;
+const isMember = ({ metadata }: Pod): boolean =>
+  metadata.ownerReferences?.some(({ kind, controller }) => kind === 'StatefulSet' && controller === true) ?? false;
 
 /** The machine of a node that is gone, not ready or out of service has to be taken for dead. */
 const isAlive = (facts: Facts, node: string): boolean =>

@@ -23,7 +23,17 @@ interface Given {
   readonly hasNodes?: boolean;
 }
 
-function snapshotOf({ volume, claim, intent, pod, events = [], lastEvent: recorded = [], drivers = [hostPathDriver], attachedTo = [], hasNodes = true }: Given) {
+function snapshotOf({
+  volume,
+  claim,
+  intent,
+  pod,
+  events = [],
+  lastEvent: recorded = [],
+  drivers = [hostPathDriver],
+  attachedTo = [],
+  hasNodes = true,
+}: Given) {
   const snapshot = {
     lastEvent: (key: string) => (recorded.includes(key) ? { reason: '', message: '', at: 0 } : undefined),
     maxRecycles: 3,
@@ -272,7 +282,11 @@ describe('a recycler pod', () => {
 
   it('that left something behind is deleted, and the volume says so', () => {
     const failing = afterRecycleFailed(running as ScrubIntent, 'it still has entries', 0);
-    expect(brief(run({ volume, intent: failing, pod: succeeded() }).actions)).toEqual(['updateStatus PersistentVolume', 'event VolumeFailedRecycle', 'delete Pod']);
+    expect(brief(run({ volume, intent: failing, pod: succeeded() }).actions)).toEqual([
+      'updateStatus PersistentVolume',
+      'event VolumeFailedRecycle',
+      'delete Pod',
+    ]);
   });
 
   it('has its events copied to the volume, once', () => {

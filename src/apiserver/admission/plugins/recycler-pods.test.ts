@@ -4,7 +4,13 @@ import { podKind } from '../../../api/kinds/pod/pod.ts';
 import type { AdmissionRequest } from '../chain.ts';
 import { recyclerPods } from './recycler-pods.ts';
 
-const podOn = (nodeName: string, phase: string): Pod => ({ apiVersion: 'v1', kind: 'Pod', metadata: {}, spec: { containers: [], nodeName }, status: { phase } });
+const podOn = (nodeName: string, phase: string): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: {},
+  spec: { containers: [], nodeName },
+  status: { phase },
+});
 
 interface Write {
   readonly user: string;

@@ -61,7 +61,11 @@ const episodes: readonly Episode[] = [
           ['user', { do: 'delete-claim', name: 'scrubbed-claim' }],
           ['user', plain('next-claim')],
         ]),
-        ...steps({ ...draw, at: draw.at + 1_000 }, 4_000, attempts.map((action) => ['intruder', action] as const)),
+        ...steps(
+          { ...draw, at: draw.at + 1_000 },
+          4_000,
+          attempts.map((action) => ['intruder', action] as const),
+        ),
       ],
       faults: [],
     };
