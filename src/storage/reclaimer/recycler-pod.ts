@@ -55,7 +55,8 @@ export function recyclerPod(volume: Volume, { source, minimumSeconds }: Recyclab
 }
 
 /** The spec that is recorded when the pod is created, and compared when it has ended. The scheduler adds the node. */
-export function specAsCreated({ spec: { nodeName: _, ...spec } }: Pod): string {
+export function specAsCreated(pod: Pod): string {
+  const { nodeName: _, ...spec } = pod.spec;
   return canonicalJson(spec);
 }
 
