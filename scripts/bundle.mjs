@@ -4,11 +4,14 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { rolldown } from 'rolldown';
 
+/** The programs that users call. */
+const programs = ['moor', 'kubectl-why'];
+
 /** `input`: further programs, which are written to commands/. */
 export async function bundle({ dir, input = {}, sourcemap = false }) {
   rmSync(`${dir}/moor`, { recursive: true, force: true });
   const bundled = await rolldown({
-    input: { moor: 'src/commands/moor.ts', ...input },
+    input: { moor: 'src/commands/moor.ts', 'kubectl-why': 'src/commands/kubectl-why.ts', ...input },
     platform: 'node',
     // Packages stay where npm installed them.
     external: /^[^./]/,
@@ -17,11 +20,11 @@ export async function bundle({ dir, input = {}, sourcemap = false }) {
   await bundled.write({
     dir,
     sourcemap,
-    entryFileNames: ({ name }) => (name === 'moor' ? 'main/moor.js' : 'commands/[name].js'),
+    entryFileNames: ({ name }) => (programs.includes(name) ? 'main/[name].js' : 'commands/[name].js'),
     chunkFileNames: 'moor/[name]-[hash].js',
   });
   // Executable, with the Node.js flags of its first line: a larger young generation saves a tenth of the server's time under load.
-  chmodSync(`${dir}/main/moor.js`, 0o755);
+  for (const program of programs) chmodSync(`${dir}/main/${program}.js`, 0o755);
 }
 
 if (process.argv[1] === import.meta.filename) await bundle({ dir: 'dist' });

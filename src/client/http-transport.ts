@@ -71,6 +71,24 @@ export class HttpTransport implements Transport {
     }
   }
 
+  /** An answer that is no object: the log of a container. Undefined: it is refused, or does not come in time. */
+  async readText(request: TransportRequest): Promise<string | undefined> {
+    return await new Promise<string | undefined>((resolve) => {
+      const call = this.#open(request, (response) => {
+        readAll(response).then(
+          (text) => resolve(response.statusCode === 200 ? text : undefined),
+          () => resolve(undefined),
+        );
+      });
+      const cancel = this.#options.world.timers.after(this.#options.timeoutMs ?? usualTimeoutMs, () => call.destroy());
+      call.on('close', () => {
+        cancel();
+        resolve(undefined);
+      });
+      call.on('error', () => resolve(undefined));
+    });
+  }
+
   watch(request: TransportRequest, sink: StreamSink): { close(): void } {
     let over = false;
     const end = (error: ApiError | undefined) => {

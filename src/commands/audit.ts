@@ -37,7 +37,7 @@ class AuditError extends Error {}
 /** Prints the findings. Resolves with the exit code. */
 async function runAudit(access: HttpAccess, dataDir: string | undefined): Promise<number> {
   try {
-    const { text, clean } = await withClient(access, 'audit', (client, { clock }) => auditReport(client, { dataDir, now: clock.now() }));
+    const { text, clean } = await withClient(access, 'audit', (client, { world }) => auditReport(client, { dataDir, now: world.clock.now() }));
     process.stdout.write(text);
     return clean ? 0 : 1;
   } catch (error) {

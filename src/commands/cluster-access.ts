@@ -1,12 +1,15 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { podKind } from '../api/kinds/pod/pod.ts';
+import { resourceRequestInfo } from '../api/request-info.ts';
 import { type Client, createClient } from '../client/client.ts';
 import { type HttpAccess, HttpTransport } from '../client/http-transport.ts';
 import { KubeconfigError, loadKubeconfig } from '../client/http-transport-kubeconfig.ts';
 import { dataDirOf } from '../cluster/life-cycle/cluster-record.ts';
 import { version } from '../cluster/version.ts';
 import { createRealWorld } from '../host/world.ts';
+import type { LogReader } from '../why/reading/cluster-reader.ts';
 import type { World } from '../world/world.ts';
 import { type Flag, type FlagValues, UsageError } from './command.ts';
 
@@ -56,12 +59,24 @@ function defaultKubeconfig(): string {
 /** Long enough for a list in a large cluster, short enough for a user at a terminal. */
 const timeoutMs = 30_000;
 
+export interface CommandContext {
+  readonly world: World;
+  readonly logs: LogReader;
+}
+
+const logReader = (transport: HttpTransport): LogReader => ({
+  tail({ container, previous, lines, ...pod }) {
+    const query = new URLSearchParams({ container, tailLines: `${lines}`, ...(previous ? { previous: 'true' } : {}) });
+    return transport.readText({ info: resourceRequestInfo('get', podKind, { ...pod, subresource: 'log' }), query });
+  },
+});
+
 /** Calls with a client of the cluster, and closes its connections afterwards. `command`: for the user agent. */
-export async function withClient<T>(access: HttpAccess, command: string, task: (client: Client, world: World) => Promise<T>): Promise<T> {
+export async function withClient<T>(access: HttpAccess, command: string, task: (client: Client, context: CommandContext) => Promise<T>): Promise<T> {
   const world = createRealWorld({ logLevel: 'silent' });
   const transport = new HttpTransport({ access, world, userAgent: `moor/${version} (${command})`, timeoutMs });
   try {
-    return await task(createClient({ transport }), world);
+    return await task(createClient({ transport }), { world, logs: logReader(transport) });
   } finally {
     transport.close();
   }

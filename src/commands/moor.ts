@@ -41,7 +41,7 @@ const commands: readonly CommandEntry[] = [
   },
   {
     name: 'why',
-    summary: 'explain why a PVC, PV, pod or VolumeAttachment is in its state, and what would change that',
+    summary: 'list what is stuck, or explain why an object is in its state, and what would change that',
     load: async () => (await import('./why.ts')).whyCommand,
   },
   {

@@ -64,7 +64,7 @@ async function runSimulate({ file, seed, output, from }: SimulateOptions): Promi
   try {
     const open = (name: string) => readText(path.resolve(path.dirname(file), name));
     const scenario = readScenario({ file, text: readText(file), open, fromCluster: from !== undefined });
-    const copy = from === undefined ? undefined : await withClient(from, 'simulate', (client, { clock }) => copyCluster(client, clock.now()));
+    const copy = from === undefined ? undefined : await withClient(from, 'simulate', (client, { world }) => copyCluster(client, world.clock.now()));
     for (const { what, because } of copy?.unseen ?? []) process.stderr.write(`moor simulate: the copy is without ${what}: ${because}\n`);
     const report = await runScenario(scenario, { seed: seed ?? scenario.seed, copy });
     process.stdout.write(output === 'json' ? reportAsJson(report) : renderReport(report, terminal(140)));

@@ -1,31 +1,46 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpAccess } from '../client/http-transport.ts';
 import { terminal } from '../host/terminal.ts';
 import { explain } from '../why/explain.ts';
-import { render } from '../why/explanation/render.ts';
+import type { Explanation, Overview } from '../why/explanation/explanation.ts';
+import { render, renderOverview } from '../why/explanation/render.ts';
+import { overviewOf } from '../why/overview.ts';
 import { ClusterError } from '../why/reading/cluster-reader.ts';
-import { readObjects } from '../why/reading/read-objects.ts';
+import { type ReadOptions, readEverything, readObjects } from '../why/reading/read-objects.ts';
 import { parseTarget, type Target, targetUsage } from '../why/explanation/target.ts';
 import { accessFlags, accessOf, withClient } from './cluster-access.ts';
 import { type Command, type FlagValues, UsageError } from './command.ts';
 import { outputFlag } from './shared-flags.ts';
 
-/** `moor why`: explains the state of a PVC, PV, pod or VolumeAttachment, in this cluster or any other. */
+/** `moor why`: explains the state of an object, or lists everything that is stuck, in this cluster or any other. */
 export const whyCommand: Command = {
-  arguments: { usage: 'KIND/NAME', about: targetUsage, least: 1, most: 2 },
+  arguments: { usage: '[KIND/NAME]', about: `${targetUsage}; none: everything that is stuck, the worst first`, least: 0, most: 2 },
   about: `Reads the objects, decides about them as the controllers do, and prints: the state and since when, every candidate with
-the rule that rejected it, what would change the answer, and which component acts next. It only reads. It works on Mooring
-and on any Kubernetes cluster. Events play no part: the answer is the same without them.
+the rule that rejected it, what would change the answer, and which component acts next. Without a target it lists everything
+that is stuck, one line each. It only reads. It works on Mooring and on any Kubernetes cluster, also as "kubectl why". Events
+play no part: the answer is the same without them.
 
-Objects that you may not read are named, and the answer leaves them open. The exit code is 0 if the object exists,
-whatever its state; 1 if it does not exist, or if the cluster does not answer.`,
+Objects that you may not read are named, and the answer leaves them open.
+
+Exit codes: 0 nothing is stuck (it is fine, or a component takes care of it); 3 it is stuck, or something is; 1 there is no such
+object, or the cluster does not answer; 2 wrong usage.`,
   flags: [
-    { name: 'namespace', short: 'n', value: 'NAMESPACE', about: 'the namespace of the PVC or pod', default: 'that of the context, or default' },
+    {
+      name: 'namespace',
+      short: 'n',
+      value: 'NAMESPACE',
+      about: 'the namespace of the object; without a target: only what is in it',
+      default: 'that of the context, or default; without a target: all',
+    },
+    { name: 'watch', short: 'w', about: 'print again when the answer changes, until the object is fine or gone; without a target, until Ctrl-C' },
     ...accessFlags,
     outputFlag,
   ],
   examples: [
+    { line: 'moor why', about: 'everything that is stuck, the worst first' },
     { line: 'moor why pvc/data -n shop', about: 'why is this PVC Pending?' },
-    { line: 'moor why pod/db-0 -n shop', about: 'why does this pod wait for its volumes?' },
+    { line: 'moor why pod/db-0 -n shop', about: 'why does this pod wait for its volumes, or crash?' },
+    { line: 'moor why sts/db -n shop --watch', about: 'what does this StatefulSet wait for, until it is ready?' },
     { line: 'moor why pv/pv1', about: 'why is this PV not bound?' },
     { line: 'moor why va/csi-5f3c…', about: 'why is the volume still attached? (names: kubectl get volumeattachments)' },
     { line: "moor why pvc/data -o json | jq '.candidates[] | {name, refusals}'", about: 'every candidate with the rules that rejected it' },
@@ -35,27 +50,93 @@ whatever its state; 1 if it does not exist, or if the cluster does not answer.`,
 };
 
 interface WhyOptions {
-  readonly target: Target;
+  /** Undefined: everything that is stuck. */
+  readonly target: Target | undefined;
+  /** Of the overview: undefined for all. */
+  readonly namespace: string | undefined;
+  /** The namespace of the context: for a user who may not list all namespaces. */
+  readonly ownNamespace: string;
   readonly access: HttpAccess;
   readonly output: 'text' | 'json';
+  readonly watch: boolean;
 }
 
 function whyOptions(flags: FlagValues): WhyOptions {
   const access = accessOf(flags);
-  const target = parseTarget(flags.arguments, flags.text('namespace') ?? access.namespace);
+  const namespace = flags.text('namespace');
+  const target = flags.arguments.length === 0 ? undefined : parseTarget(flags.arguments, namespace ?? access.namespace);
   if (typeof target === 'string') throw new UsageError(target);
-  return { target, access, output: flags.text('output') === 'json' ? 'json' : 'text' };
+  return { target, namespace, ownNamespace: access.namespace, access, output: flags.text('output') === 'json' ? 'json' : 'text', watch: flags.on('watch') };
 }
 
-/** Prints the explanation. Resolves with the exit code. */
-async function runWhy({ target, access, output }: WhyOptions): Promise<number> {
+/** Prints the answer, and again when it changes. Resolves with the exit code. */
+async function runWhy(options: WhyOptions): Promise<number> {
+  const { access, watch } = options;
   try {
-    const explanation = await withClient(access, 'why', async (client, { clock }) => explain(target, await readObjects(client, target), clock.now()));
-    process.stdout.write(output === 'json' ? `${JSON.stringify(explanation, null, 2)}\n` : render(explanation, terminal(100)));
-    return explanation.verdict === 'absent' ? 1 : 0;
+    return await withClient(access, 'why', async (client, { world, logs }) => {
+      const ask = () => answerOf(options, { client, logs, now: world.clock.now() });
+      const first = await ask();
+      process.stdout.write(printed(first, options));
+      return watch ? await watchAnswer({ first, ask, options }) : exitCodeOf(first);
+    });
   } catch (error) {
     if (!(error instanceof ClusterError)) throw error;
     process.stderr.write(`moor why: ${error.message} (${access.url})\n`);
     return 1;
   }
 }
+
+type Answer = Explanation | Overview;
+
+const isOverview = (answer: Answer): answer is Overview => 'stuck' in answer;
+
+async function answerOf({ target, namespace, ownNamespace }: WhyOptions, reading: ReadOptions): Promise<Answer> {
+  if (target !== undefined) return explain(target, await readObjects(target, reading), reading.now);
+  const objects = await readEverything(reading, namespace);
+  // A user of one namespace sees that one.
+  const mayListAll = namespace !== undefined || objects.pods !== undefined || objects.claims !== undefined;
+  return overviewOf(mayListAll ? objects : await readEverything(reading, ownNamespace), reading.now);
+}
+
+function exitCodeOf(answer: Answer): number {
+  if (isOverview(answer)) return answer.stuck.length === 0 ? 0 : stuckCode;
+  return answer.verdict === 'absent' ? 1 : answer.verdict === 'stuck' ? stuckCode : 0;
+}
+
+const stuckCode = 3;
+
+function printed(answer: Answer, { output, watch }: WhyOptions): string {
+  // One line for each answer of a watch, so that a program reads them one by one.
+  if (output === 'json') return `${JSON.stringify(answer, null, watch ? 0 : 2)}\n`;
+  const { colour, width } = terminal(100);
+  return isOverview(answer)
+    ? renderOverview(answer, { colour, width: process.stdout.isTTY ? process.stdout.columns : undefined })
+    : render(answer, { colour, width });
+}
+
+interface Watching {
+  readonly first: Answer;
+  readonly ask: () => Promise<Answer>;
+  readonly options: WhyOptions;
+}
+
+/** Until the object is fine or gone. A cluster that does not answer for a while is asked again. */
+async function watchAnswer({ first, ask, options }: Watching): Promise<number> {
+  let last = first;
+  while (isOverview(last) || (last.verdict !== 'fine' && last.verdict !== 'absent')) {
+    // A timer of the world does not keep the process alive.
+    await sleep(watchEveryMs);
+    const next = await ask().catch((error: unknown) => {
+      if (error instanceof ClusterError) return last;
+      throw error;
+    });
+    if (essence(next) !== essence(last)) process.stdout.write(`${options.output === 'json' ? '' : '\n'}${printed(next, options)}`);
+    last = next;
+  }
+  return exitCodeOf(last);
+}
+
+/** What does not change by time alone. */
+const essence = (answer: Answer): string => JSON.stringify({ ...answer, asOf: '' });
+
+const watchEveryMs = 2000;

@@ -3,6 +3,7 @@
  * of Events.
  */
 import { nearestNames } from '../api/nearest-name.ts';
+import type { Stored } from '../api/stored.ts';
 import { claimKey } from '../storage/volumes/claim.ts';
 import { explainAttachment } from './attachments/attachment.ts';
 import { explainClaim } from './volumes/claim.ts';
@@ -12,7 +13,15 @@ import type { ClusterObjects } from './graph/cluster-objects.ts';
 import { explainPod } from './pods/pod.ts';
 import { ObjectGraph } from './graph/object-graph.ts';
 import { rfc3339 } from './explanation/timestamps.ts';
-import { isNamespaced, type Target } from './explanation/target.ts';
+import { isNamespaced, kubectlName, type Target, type TargetKind } from './explanation/target.ts';
+import { explainDriver } from './cluster/csi-driver.ts';
+import { explainNamespace } from './cluster/namespace.ts';
+import { explainNode } from './cluster/node.ts';
+import { explainClass } from './cluster/storage-class.ts';
+import { explainDeployment } from './workloads/deployment.ts';
+import { explainJob } from './workloads/job.ts';
+import { explainQuota } from './quotas/quota.ts';
+import { explainStatefulSet } from './workloads/stateful-set.ts';
 import { explainVolume } from './volumes/volume.ts';
 import { listed, someOf } from './explanation/words.ts';
 
@@ -40,6 +49,37 @@ function explainTarget({ kind, namespace = '', name }: Target, graph: ObjectGrap
       const attachment = graph.attachments.find(({ metadata }) => metadata.name === name);
       return attachment === undefined ? undefined : explainAttachment(attachment, graph);
     }
+    case 'driver':
+      return explainDriver(name, graph);
+    default:
+      return explainFurther({ kind, namespace, name }, graph);
+  }
+}
+
+/** Workloads and what belongs to the cluster. */
+function explainFurther({ kind, namespace, name }: Target, graph: ObjectGraph): ObjectExplanation | undefined {
+  const is = ({ metadata }: Stored) => metadata.name === name && (metadata.namespace ?? '') === (isNamespaced(kind) ? namespace : '');
+  const found = <T extends Stored>(objects: readonly T[], explainOne: (object: T) => ObjectExplanation) => {
+    const object = objects.find(is);
+    return object === undefined ? undefined : explainOne(object);
+  };
+  switch (kind) {
+    case 'sts':
+      return found(graph.sets, (set) => explainStatefulSet(set, graph));
+    case 'deploy':
+      return found(graph.deployments, (deployment) => explainDeployment(deployment, graph));
+    case 'job':
+      return found(graph.jobs, (job) => explainJob(job, graph));
+    case 'node':
+      return found(graph.nodes, (node) => explainNode(node, graph));
+    case 'sc':
+      return found(graph.classes, (storageClass) => explainClass(storageClass, graph));
+    case 'ns':
+      return found(graph.namespaces, (each) => explainNamespace(each, graph));
+    case 'quota':
+      return found(graph.quotas, explainQuota);
+    default:
+      return undefined;
   }
 }
 
@@ -67,7 +107,7 @@ function absent(target: Target, { elsewhere = [] }: ClusterObjects, graph: Objec
       verdict: 'absent',
       code: 'NotFound',
       summary: `There is no ${kind}/${name}${where}.${hint}`,
-      fixes: fixes.length > 0 ? fixes : [{ text: 'list what there is', commands: [kubectl(namespace, 'get', kind === 'va' ? 'volumeattachments' : kind)] }],
+      fixes: fixes.length > 0 ? fixes : [{ text: 'list what there is', commands: [kubectl(namespace, 'get', kubectlName(kind))] }],
       next: {
         who: 'you',
         does: elsewhere.length > 0 ? 'name the namespace' : near.length > 0 ? `check the name: ${someOf(near)}` : 'check the name',
@@ -76,15 +116,21 @@ function absent(target: Target, { elsewhere = [] }: ClusterObjects, graph: Objec
   );
 }
 
+/** The names of all objects of the kind, in the namespace if it has one. */
 function namesOf({ kind, namespace }: Target, graph: ObjectGraph): readonly string[] {
-  switch (kind) {
-    case 'pvc':
-      return graph.claims.filter((claim) => claim.namespace === namespace).map(({ name }) => name);
-    case 'pv':
-      return graph.volumes.map(({ name }) => name);
-    case 'pod':
-      return graph.pods.filter(({ metadata }) => metadata.namespace === namespace).map(({ metadata }) => metadata.name);
-    case 'va':
-      return graph.attachments.map(({ metadata }) => metadata.name);
-  }
+  const lists: Readonly<Record<TargetKind, readonly { readonly metadata: { readonly name: string; readonly namespace?: string } }[]>> = {
+    pvc: graph.claims.map(({ name, namespace: of }) => ({ metadata: { name, namespace: of } })),
+    pv: graph.volumes.map(({ name }) => ({ metadata: { name } })),
+    pod: graph.pods,
+    va: graph.attachments,
+    sts: graph.sets,
+    deploy: graph.deployments,
+    job: graph.jobs,
+    node: graph.nodes,
+    sc: graph.classes,
+    driver: graph.drivers,
+    ns: graph.namespaces,
+    quota: graph.quotas,
+  };
+  return lists[kind].filter(({ metadata }) => !isNamespaced(kind) || metadata.namespace === namespace).map(({ metadata }) => metadata.name);
 }

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Explanation } from '../../src/why/explanation/explanation.ts';
-import { type MoorProcess, runMoor, startMoor } from '../moor-process.ts';
+import { type MoorProcess, root, runMoor, startMoor } from '../moor-process.ts';
 import { startForeignCluster } from './foreign-cluster.ts';
 
 const volume = (name: string, size: string, mode: string) => ({
@@ -34,11 +34,30 @@ describe('moor why on a running Mooring', () => {
 
   test('names the volumes, the rules that refuse them, and the fixes', async () => {
     const { code, stdout, stderr } = await why('pvc/data');
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect({ code, stderr }).toEqual({ code: 3, stderr: '' });
     expect(stdout).toMatch(/^pvc\/data in namespace default: Pending, for \d+ [a-z ,\d]+\n/);
     expect(stdout).toContain('  pv/readable  9Gi  ROX  -  Available  offers ReadOnlyMany, not ReadWriteOnce\n');
     expect(stdout).toContain('  pv/small     1Gi  RWO  -  Available  is too small: 1Gi, requested is at least 5Gi\n');
     expect(stdout).toContain('create a volume of at least 5Gi with ReadWriteOnce without a StorageClass');
+  });
+
+  test('without a target: everything that is stuck, with an exit code', async () => {
+    const { code, stdout } = await why();
+    expect(code).toBe(3);
+    expect(stdout).toMatch(/^pvc\/data -n default {2}Pending {2}\d+ [a-z]+ {2}No volume fits\..*\n\n1 object stuck\./);
+    expect(await why('-n', 'kube-system')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Nothing is stuck\./) as string });
+    expect(JSON.parse((await why('-o', 'json')).stdout)).toMatchObject({ stuck: [{ about: { kind: 'pvc', namespace: 'default', name: 'data' } }] });
+  });
+
+  test('as a plugin of kubectl', async () => {
+    const plugins = path.join(moor.dataDir, 'plugins');
+    mkdirSync(plugins);
+    symlinkSync(path.join(root, 'dist/main/kubectl-why.js'), path.join(plugins, 'kubectl-why'));
+    const script = path.join(moor.dataDir, 'plugin.sh');
+    writeFileSync(script, `PATH="${plugins}:$PATH"\nkubectl why pvc/data -n default -o json\n`);
+    const { code, stdout } = await moor.bash(script);
+    expect(code).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({ code: 'NoVolumeFits' });
   });
 
   test('gives the same explanation after every Event is deleted', async () => {
@@ -63,6 +82,19 @@ describe('moor why on a running Mooring', () => {
       'The claim is bound to pv/readable (9Gi, ReadWriteOnce, ReadOnlyMany, Retain). Nothing is wrong with\nit.',
     );
     expect((await why('pv/readable')).stdout).toContain('The volume is bound to claim default/data.');
+  });
+
+  test('--watch prints again when the answer changes, and ends when the object is fine', async () => {
+    expect(await moor.kubectlWith(JSON.stringify(claim('late', '2Gi')), 'create', '-f', '-')).toMatchObject({ code: 0 });
+    const watching = why('pvc/late', '--watch', '-o', 'json');
+    expect((await why('pvc/late', '-o', 'json')).code).toBe(3);
+    expect(await moor.kubectlWith(JSON.stringify(volume('for-late', '2Gi', 'ReadWriteOnce')), 'create', '-f', '-')).toMatchObject({ code: 0 });
+    const { code, stdout } = await watching;
+    const answers = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as Explanation).verdict);
+    expect({ code, first: answers[0], last: answers.at(-1) }).toEqual({ code: 0, first: 'stuck', last: 'fine' });
   });
 
   test('an object that does not exist: the nearest name, and exit code 1', async () => {
@@ -168,8 +200,10 @@ describe('moor why with wrong arguments', () => {
   afterAll(() => rmSync(home, { recursive: true, force: true }));
 
   test.each([
-    [['why'], 'KIND/NAME is missing: pvc/NAME, pv/NAME, pod/NAME or va/NAME'],
-    [['why', 'svc/web', '--server', 'http://127.0.0.1:1'], 'the target is pvc/NAME, pv/NAME, pod/NAME or va/NAME, not "svc/web"'],
+    [
+      ['why', 'svc/web', '--server', 'http://127.0.0.1:1'],
+      'the target is pvc, pv, pod, va, sts, deploy, job, node, sc, driver, ns or quota, with /NAME, not "svc/web"',
+    ],
     [['why', 'pvc/data', '-o', 'xml'], '--output must be one of text, json, not "xml"'],
     [['why', 'pvc/data', '--server', 'localhost'], '--server must be a URL'],
     [['why', 'pvc/data', '--kubeconfig', '/nowhere/config'], 'cannot read the kubeconfig'],

@@ -1,8 +1,9 @@
 /** Explanations as tests ask for them: objects in, text out. */
 import type { CSIDriver, CSINode, Node, PersistentVolume, Pod, VolumeAttachment } from '../../src/api/generated/types.ts';
 import type { KubeObject } from '../../src/api/object.ts';
+import { overviewOf } from '../../src/why/overview.ts';
 import { explain } from '../../src/why/explain.ts';
-import type { Explanation } from '../../src/why/explanation/explanation.ts';
+import type { Explanation, Overview } from '../../src/why/explanation/explanation.ts';
 import type { ObjectList, ClusterObjects } from '../../src/why/graph/cluster-objects.ts';
 import { render } from '../../src/why/explanation/render.ts';
 import { parseTarget } from '../../src/why/explanation/target.ts';
@@ -23,6 +24,11 @@ const lists: Readonly<Record<string, ObjectList>> = {
   VolumeIntent: 'intents',
   Namespace: 'namespaces',
   CSIStorageCapacity: 'capacities',
+  StatefulSet: 'sets',
+  Deployment: 'deployments',
+  ReplicaSet: 'replicaSets',
+  Job: 'jobs',
+  ResourceQuota: 'quotas',
 };
 
 export interface Question {
@@ -30,15 +36,16 @@ export interface Question {
   readonly without?: readonly ObjectList[];
   readonly namespace?: string;
   readonly elsewhere?: readonly string[];
+  readonly logs?: ClusterObjects['logs'];
 }
 
 /** A cluster with only these objects. */
-export function objectsOf(objects: readonly KubeObject[], { without = [], elsewhere = [] }: Question = {}): ClusterObjects {
+export function objectsOf(objects: readonly KubeObject[], { without = [], elsewhere = [], logs = [] }: Question = {}): ClusterObjects {
   const found = Object.fromEntries(Object.values(lists).map((list): [ObjectList, KubeObject[]] => [list, []]));
   for (const object of objects) found[lists[object.kind] ?? '']?.push(object);
   found['placed'] = (found['pods'] ?? []).filter((each) => ((each as Pod).spec.nodeName ?? '') !== '');
   for (const list of without) delete found[list];
-  return { ...found, elsewhere, unseen: without.map((what) => ({ what, because: 'forbidden' })) };
+  return { ...found, elsewhere, logs, unseen: without.map((what) => ({ what, because: 'forbidden' })) };
 }
 
 export function explanation(target: string, objects: readonly KubeObject[], question: Question = {}): Explanation {
@@ -46,6 +53,8 @@ export function explanation(target: string, objects: readonly KubeObject[], ques
   if (typeof parsed === 'string') throw new Error(parsed);
   return explain(parsed, objectsOf(objects, question), now);
 }
+
+export const overview = (objects: readonly KubeObject[], question: Question = {}): Overview => overviewOf(objectsOf(objects, question), now);
 
 /** As a terminal of 100 columns without colours shows it, with a line break before it. */
 export function answer(target: string, objects: readonly KubeObject[], question: Question = {}): string {

@@ -61,7 +61,7 @@ const forbidden = (what: string): Answer => ({
 
 async function read(server: SmallServer, kind: 'pvc' | 'pv' | 'pod' | 'va', name: string) {
   const target = { kind, name, ...(kind === 'pvc' || kind === 'pod' ? { namespace: 'default' } : {}) };
-  const objects = await readObjects(createClient({ transport: server }), target);
+  const objects = await readObjects(target, { client: createClient({ transport: server }), now });
   return { objects, explained: explain(target, objects, now) };
 }
 

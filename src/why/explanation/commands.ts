@@ -1,5 +1,5 @@
 /** Commands for a shell. */
-import type { Target } from './target.ts';
+import { kubectlName, type Target } from './target.ts';
 
 /** Quoted so that the shell reads one word. */
 export const word = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`);
@@ -8,7 +8,7 @@ export const word = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? t
 export const kubectl = (namespace: string | undefined, ...words: readonly string[]): string =>
   ['kubectl', ...(namespace === undefined ? [] : ['-n', word(namespace)]), ...words.map(word)].join(' ');
 
-export const deleteObject = ({ kind, namespace, name }: Target): string => kubectl(namespace, 'delete', kind === 'va' ? 'volumeattachment' : kind, name);
+export const deleteObject = ({ kind, namespace, name }: Target): string => kubectl(namespace, 'delete', kubectlName(kind), name);
 
 export const patchVolume = (name: string, change: object): string => kubectl(undefined, 'patch', 'pv', name, '-p', JSON.stringify(change));
 

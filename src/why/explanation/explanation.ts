@@ -10,6 +10,16 @@ export interface Explanation extends ObjectExplanation {
   readonly unseen: readonly UnreadResource[];
 }
 
+export interface Overview {
+  /** RFC 3339: when the objects were read. */
+  readonly asOf: string;
+  /** What stays as it is until a person does something, the worst first. */
+  readonly stuck: readonly ObjectExplanation[];
+  /** What a component takes care of. */
+  readonly waiting: readonly ObjectExplanation[];
+  readonly unseen: readonly UnreadResource[];
+}
+
 /** The explanation of one object, without what it shares with the others. */
 export interface ObjectExplanation extends Required<Diagnosis> {
   readonly about: Target;

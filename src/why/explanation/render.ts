@@ -1,7 +1,7 @@
 /** An explanation as text for a terminal. */
-import { type Candidate, type Explanation, type Fix, type Next, nothingToDo, type ObjectExplanation, type Verdict } from './explanation.ts';
+import { type Candidate, type Explanation, type Fix, type Next, nothingToDo, type ObjectExplanation, type Overview, type Verdict } from './explanation.ts';
 import { timeOf } from './timestamps.ts';
-import { shortName } from './target.ts';
+import { shortName, type Target } from './target.ts';
 import { listed, plural } from './words.ts';
 
 export interface RenderOptions {
@@ -22,6 +22,35 @@ export function render(written: Explanation, { colour, width }: RenderOptions): 
   for (const { what, because } of explanation.unseen) writer.paragraph(`Could not read ${what}: ${because}`, '');
   return writer.text();
 }
+
+/** One line for each object that is stuck; undefined: the terminal's width does not matter. */
+export function renderOverview(written: Overview, { colour, width }: { readonly colour: boolean; readonly width: number | undefined }): string {
+  const { asOf, stuck, waiting, unseen } = printable(written);
+  const rows = stuck.map(({ about, state, since, summary }) => [placedName(about), state, ageOf(asOf, since), summary]);
+  const widths = [0, 1, 2].map((i) => Math.max(0, ...rows.map((row) => (row[i] ?? '').length)));
+  const lines = rows.map((row) => {
+    const [name = '', state = '', age = ''] = row.slice(0, 3).map((text, i) => text.padEnd(widths[i] ?? 0));
+    const start = `${name}  ${state}  ${age}  `;
+    const text = cut(row[3] ?? '', width === undefined ? Infinity : Math.max(20, width - start.length));
+    return colour ? `\u001b[${codes.bold}m${name}\u001b[0m  \u001b[${codes.red}m${state}\u001b[0m  ${age}  ${text}` : `${start}${text}`.trimEnd();
+  });
+  const left =
+    waiting.length === 0
+      ? ''
+      : ` ${plural(waiting.length, 'object')} ${waiting.length === 1 ? 'waits' : 'wait'} for a component or a user, as ${waiting.length === 1 ? 'it' : 'they'} should.`;
+  const end = stuck.length === 0 ? `Nothing is stuck.${left}` : `${plural(stuck.length, 'object')} stuck.${left} "moor why KIND/NAME -n NAMESPACE" says more.`;
+  return `${[...lines, ...(lines.length === 0 ? [] : ['']), end, ...unseen.map(({ what, because }) => `Could not read ${what}: ${because}`)].join('\n')}\n`;
+}
+
+/** 'pvc/data -n shop': as `moor why` takes it. */
+const placedName = (about: Target): string => `${shortName(about)}${about.namespace === undefined ? '' : ` -n ${about.namespace}`}`;
+
+function ageOf(asOf: string, since: string | null): string {
+  const [now, time] = [timeOf(asOf), timeOf(since)];
+  return now === undefined || time === undefined ? '-' : duration(now - time);
+}
+
+const cut = (text: string, width: number): string => (text.length <= width ? text : `${text.slice(0, width - 1)}…`);
 
 /** Messages in objects come from any client: none may send control characters to the terminal. */
 function printable<T>(value: T): T {

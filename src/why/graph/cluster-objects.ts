@@ -3,11 +3,16 @@ import type {
   CSIDriver,
   CSINode,
   CSIStorageCapacity,
+  Deployment,
+  Job,
   Namespace,
   Node,
   PersistentVolume,
   PersistentVolumeClaim,
   Pod,
+  ReplicaSet,
+  ResourceQuota,
+  StatefulSet,
   StorageClass,
   VolumeAttachment,
 } from '../../api/generated/types.ts';
@@ -32,11 +37,25 @@ export interface ClusterObjects {
   readonly placed?: readonly Stored<Pod>[];
   readonly namespaces?: readonly Stored<Namespace>[];
   readonly capacities?: readonly Stored<CSIStorageCapacity>[];
+  readonly sets?: readonly Stored<StatefulSet>[];
+  readonly deployments?: readonly Stored<Deployment>[];
+  readonly replicaSets?: readonly Stored<ReplicaSet>[];
+  readonly jobs?: readonly Stored<Job>[];
+  readonly quotas?: readonly Stored<ResourceQuota>[];
   /** Only Mooring has VolumeIntents. */
   readonly intents?: readonly Stored<VolumeIntent>[];
+  /** The last lines of containers that crash. */
+  readonly logs?: readonly ContainerLog[];
   readonly unseen: readonly UnreadResource[];
   /** Other namespaces that have an object with the name of the target. */
   readonly elsewhere?: readonly string[];
 }
 
-export type ObjectList = Exclude<keyof ClusterObjects, 'unseen' | 'elsewhere'>;
+/** The last lines of a container's last run that ended. */
+export interface ContainerLog {
+  readonly podUid: string;
+  readonly container: string;
+  readonly lines: readonly string[];
+}
+
+export type ObjectList = Exclude<keyof ClusterObjects, 'unseen' | 'elsewhere' | 'logs'>;

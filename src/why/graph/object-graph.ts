@@ -1,5 +1,19 @@
 import type { Stored } from '../../api/stored.ts';
-import type { CSIDriver, CSINode, CSIStorageCapacity, Namespace, Node, Pod, StorageClass, VolumeAttachment } from '../../api/generated/types.ts';
+import type {
+  CSIDriver,
+  CSINode,
+  CSIStorageCapacity,
+  Deployment,
+  Job,
+  Namespace,
+  Node,
+  Pod,
+  ReplicaSet,
+  ResourceQuota,
+  StatefulSet,
+  StorageClass,
+  VolumeAttachment,
+} from '../../api/generated/types.ts';
 import { type Claim, readClaim } from '../../storage/volumes/claim.ts';
 import type { VolumeIntent } from '../../api/volumes/intent.ts';
 import { volumeNameOf } from '../../api/volumes/intent.ts';
@@ -21,12 +35,18 @@ export class ObjectGraph {
   readonly drivers: readonly Stored<CSIDriver>[];
   readonly csiNodes: readonly Stored<CSINode>[];
   readonly capacities: readonly CSIStorageCapacity[];
-  readonly namespaces: readonly Namespace[];
+  readonly namespaces: readonly Stored<Namespace>[];
+  readonly sets: readonly Stored<StatefulSet>[];
+  readonly deployments: readonly Stored<Deployment>[];
+  readonly replicaSets: readonly Stored<ReplicaSet>[];
+  readonly jobs: readonly Stored<Job>[];
+  readonly quotas: readonly Stored<ResourceQuota>[];
   /** The pods on nodes; those of all namespaces if `wasRead('placed')`. */
   readonly placed: readonly Stored<Pod>[];
   readonly #objects: ClusterObjects;
   readonly #view = new VolumesView();
   readonly #podsByClaim = new Map<string, Stored<Pod>[]>();
+  readonly #podsByOwner = new Map<string, Stored<Pod>[]>();
   readonly #reachable = new Map<string, boolean>();
 
   constructor(objects: ClusterObjects, now: number) {
@@ -42,6 +62,11 @@ export class ObjectGraph {
     this.csiNodes = objects.csiNodes ?? [];
     this.capacities = objects.capacities ?? [];
     this.namespaces = objects.namespaces ?? [];
+    this.sets = objects.sets ?? [];
+    this.deployments = objects.deployments ?? [];
+    this.replicaSets = objects.replicaSets ?? [];
+    this.jobs = objects.jobs ?? [];
+    this.quotas = objects.quotas ?? [];
     this.placed = (objects.placed ?? this.pods).filter(
       ({ spec, status }) => (spec.nodeName ?? '') !== '' && status.phase !== 'Succeeded' && status.phase !== 'Failed',
     );
@@ -49,6 +74,8 @@ export class ObjectGraph {
     for (const { object } of this.volumes) this.#view.changeVolume(undefined, object);
     for (const pod of this.pods) {
       for (const key of new Set(claimsOfPod(pod))) this.#podsByClaim.set(key, [...(this.#podsByClaim.get(key) ?? []), pod]);
+      const owner = pod.metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid;
+      if (owner !== undefined) this.#podsByOwner.set(owner, [...(this.#podsByOwner.get(owner) ?? []), pod]);
     }
   }
 
@@ -95,6 +122,11 @@ export class ObjectGraph {
     return this.#podsByClaim.get(key) ?? [];
   }
 
+  /** The pods whose controller has this uid. */
+  podsOwnedBy(uid: string): readonly Stored<Pod>[] {
+    return this.#podsByOwner.get(uid) ?? [];
+  }
+
   attachmentsOf(volumeName: string): readonly Stored<VolumeAttachment>[] {
     return this.attachments.filter(({ spec }) => spec.source.persistentVolumeName === volumeName);
   }
@@ -114,6 +146,11 @@ export class ObjectGraph {
 
   intentFor(volumeName: string): VolumeIntent | undefined {
     return this.#objects.intents?.find((intent) => volumeNameOf(intent) === volumeName);
+  }
+
+  /** The last lines of the container's log; undefined: they were not read. */
+  logOf({ metadata }: Stored<Pod>, container: string): readonly string[] | undefined {
+    return this.#objects.logs?.find((log) => log.podUid === metadata.uid && log.container === container)?.lines;
   }
 
   /** The volume that the binder would choose for the claim. */

@@ -6,6 +6,7 @@ import { claimsOfPod } from '../../storage/volumes/pods.ts';
 import { nearestNames } from '../../api/nearest-name.ts';
 import { deleteObject, kubectl } from '../explanation/commands.ts';
 import type { Diagnosis } from '../explanation/explanation.ts';
+import { claimRefusals, quotaExceeded } from '../quotas/quota-refusals.ts';
 import { overdue } from '../graph/overdue.ts';
 import type { ObjectGraph } from '../graph/object-graph.ts';
 import { listed, quoted } from '../explanation/words.ts';
@@ -17,6 +18,12 @@ export function missingClaims(pod: Stored<Pod>, graph: ObjectGraph): Diagnosis |
   if (missing.size === 0) return undefined;
   const own = (pod.spec.volumes ?? []).find((volume) => volume.ephemeral !== undefined && missing.has(ephemeralKey(pod, volume.name)));
   if (own !== undefined) {
+    const claimName = `${pod.metadata.name}-${own.name}`;
+    const spec = own.ephemeral?.volumeClaimTemplate?.spec;
+    const claim =
+      spec === undefined ? undefined : { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { namespace, name: claimName }, spec, status: {} };
+    const refusals = claim === undefined ? [] : claimRefusals(claim, graph);
+    if (refusals.length > 0) return quotaExceeded(`pvc/${claimName} of the pod's ephemeral volume`, refusals, namespace);
     const late = overdue({ who: 'the ephemeral volume controller', does: 'creates it', by: 'at once' }, { since: pod.metadata.creationTimestamp, graph });
     return {
       verdict: 'waiting',

@@ -6,8 +6,10 @@ import { claimsOfPod, hasEnded } from '../../storage/volumes/pods.ts';
 import { waitsForConsumer } from '../../api/volumes/storage-class.ts';
 import { diagnoseAttach } from '../attachments/attach-diagnosis.ts';
 import { explainClaim } from '../volumes/claim.ts';
+import { kubectl } from '../explanation/commands.ts';
 import { type ObjectExplanation, explanationOf, type Fact, nothingToDo, type ObjectState, type Diagnosis } from '../explanation/explanation.ts';
 import { missingClaims, notOwned } from './pod-claims.ts';
+import { containerTrouble, diagnoseContainers } from './containers.ts';
 import { unscheduled } from './pod-unscheduled.ts';
 import type { ObjectGraph } from '../graph/object-graph.ts';
 import { rfc3339, timeOf } from '../explanation/timestamps.ts';
@@ -16,14 +18,20 @@ import { someOf } from '../explanation/words.ts';
 export function explainPod(pod: Stored<Pod>, graph: ObjectGraph): ObjectExplanation {
   const { namespace = '', name } = pod.metadata;
   const diagnosis = diagnose(pod, graph);
-  return explanationOf({ kind: 'pod', namespace, name }, stateOf(pod), { ...diagnosis, facts: [...factsOf(pod, graph), ...(diagnosis.facts ?? [])] });
+  return explanationOf({ kind: 'pod', namespace, name }, stateOf(pod, graph.now), {
+    ...diagnosis,
+    facts: [...factsOf(pod, graph), ...(diagnosis.facts ?? [])],
+  });
 }
 
-function stateOf({ metadata, status }: Stored<Pod>): ObjectState {
+function stateOf(pod: Stored<Pod>, now: number): ObjectState {
+  const { metadata, status } = pod;
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = metadata;
   const deadline = timeOf(deletionTimestamp);
   if (deadline !== undefined) return { state: 'Terminating', since: rfc3339(deadline - deletionGracePeriodSeconds * 1000) };
   const phase = status.phase ?? 'Pending';
+  const trouble = hasEnded(pod) ? undefined : containerTrouble(pod, now);
+  if (trouble !== undefined) return { state: trouble.state, since: metadata.creationTimestamp };
   const ready = status.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime ?? undefined;
   return { state: phase, since: phase === 'Pending' ? metadata.creationTimestamp : (ready ?? status.startTime) };
 }
@@ -100,8 +108,12 @@ function onNode(pod: Stored<Pod>, graph: ObjectGraph): Diagnosis {
   });
   const blocked = diagnoses.find(({ verdict }) => verdict === 'stuck') ?? diagnoses.find(({ verdict }) => verdict === 'waiting');
   if (blocked !== undefined) return blocked;
+  const containers = diagnoseContainers(pod, graph);
+  if (containers !== undefined) return containers;
   const isRunning = pod.status.phase === 'Running';
   const what = claims.length === 0 ? 'The pod uses no claims' : "The pod's volumes are in order";
+  const unready = isRunning ? notReady(pod, graph) : undefined;
+  if (unready !== undefined) return unready;
   if (isRunning) return { verdict: 'fine', code: 'Running', summary: `${what}, and it runs.`, next: nothingToDo };
   const waiting = pod.status.containerStatuses?.flatMap(({ state }) => state.waiting ?? []).find(({ message }) => message !== undefined);
   return {
@@ -117,6 +129,29 @@ function onNode(pod: Stored<Pod>, graph: ObjectGraph): Diagnosis {
     next: { who: `node/${node}`, does: 'starts the containers' },
   };
 }
+
+/** It runs, but is not ready: a readiness probe fails, or a container has only just started. */
+function notReady(pod: Stored<Pod>, graph: ObjectGraph): Diagnosis | undefined {
+  const ready = pod.status.conditions?.find(({ type }) => type === 'Ready');
+  if (ready === undefined || ready.status === 'True') return undefined;
+  const names = (pod.status.containerStatuses ?? []).filter((each) => !each.ready).map(({ name }) => name);
+  const since = timeOf(ready.lastTransitionTime);
+  const isLong = since !== undefined && graph.now - since > readyWithinMs;
+  return {
+    verdict: isLong ? 'stuck' : 'waiting',
+    code: 'NotReady',
+    summary: `The pod runs, but is not ready${names.length === 0 ? '' : `: ${names.length === 1 ? 'container' : 'containers'} ${someOf(names)} ${names.length === 1 ? 'has' : 'have'} not passed the readiness probe`}.${ready.message === undefined || names.length > 0 ? '' : ` ${ready.message}.`}`,
+    fixes: [
+      {
+        text: 'read the events of the pod: they say how the probe failed',
+        commands: [kubectl(pod.metadata.namespace, 'events', '--for', `pod/${pod.metadata.name}`)],
+      },
+    ],
+    next: { who: `node/${pod.spec.nodeName ?? ''}`, does: 'probes it again' },
+  };
+}
+
+const readyWithinMs = 60_000;
 
 function unboundOnNode(pod: Stored<Pod>, claims: readonly Claim[], graph: ObjectGraph): Diagnosis {
   const names = someOf(claims.map(({ name }) => `pvc/${name}`));

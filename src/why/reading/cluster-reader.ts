@@ -4,11 +4,29 @@ import { qualifiedResource } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { DecodeError, decode } from '../../api/schema/decode.ts';
 import type { Client, ListOptions, Ref } from '../../client/client.ts';
+import type { Pod } from '../../api/generated/types.ts';
+import type { ContainerLog } from '../graph/cluster-objects.ts';
+import { containerTrouble } from '../pods/containers.ts';
 import type { UnreadResource } from '../explanation/explanation.ts';
 
 /** The cluster does not answer, or does not let the target be read. */
 export class ClusterError extends Error {
   override readonly name = 'ClusterError';
+}
+
+/** Reads logs of containers: they are text, which a client of objects does not read. */
+export interface LogReader {
+  /** Undefined: it cannot be read. Never rejects. */
+  tail(log: LogRequest): Promise<string | undefined>;
+}
+
+export interface LogRequest {
+  readonly namespace: string;
+  readonly name: string;
+  readonly container: string;
+  /** The log of the run before the current one. */
+  readonly previous: boolean;
+  readonly lines: number;
 }
 
 /**
@@ -17,10 +35,12 @@ export class ClusterError extends Error {
  */
 export class ClusterReader {
   readonly #client: Client;
+  readonly #logs: LogReader | undefined;
   readonly #unseen: UnreadResource[] = [];
 
-  constructor(client: Client) {
+  constructor(client: Client, logs?: LogReader) {
     this.#client = client;
+    this.#logs = logs;
   }
 
   get unseen(): readonly UnreadResource[] {
@@ -48,6 +68,29 @@ export class ClusterReader {
       }
       return this.#unreadable(kind, result, selection.namespace);
     }
+  }
+
+  /** The same; a refusal is not listed in `unseen`. @throws ClusterError */
+  async tryList<T extends KubeObject>(kind: Kind<T>): Promise<readonly Stored<T>[]> {
+    const result = await this.#client.list(kind);
+    if (!result.ok && result.reason === 'unreachable') throw new ClusterError(`the cluster does not answer: ${result.error.message}`);
+    return result.ok ? result.value.items : [];
+  }
+
+  /** The last lines of containers that crash, of a few pods. A log that cannot be read is left out. */
+  async logsOf(pods: readonly Stored<Pod>[], now: number): Promise<readonly ContainerLog[]> {
+    const logs: ContainerLog[] = [];
+    for (const pod of pods) {
+      if (logs.length >= mostLogs) break;
+      const trouble = containerTrouble(pod, now);
+      if (trouble?.type !== 'crash') continue;
+      const { namespace = '', name, uid } = pod.metadata;
+      const container = trouble.status.name;
+      const text = await this.#logs?.tail({ namespace, name, container, previous: trouble.status.state.terminated === undefined, lines: logLines });
+      const lines = text?.trimEnd().split('\n') ?? [];
+      if (text !== undefined && text.trim() !== '') logs.push({ podUid: uid, container, lines: lines.slice(-logLines) });
+    }
+    return logs;
   }
 
   /** 'absent': there is none. Undefined: the user may not read it. @throws ClusterError */
@@ -96,3 +139,5 @@ export class ClusterReader {
 }
 
 const pageSize = 500;
+const mostLogs = 5;
+const logLines = 5;

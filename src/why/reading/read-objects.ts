@@ -1,11 +1,16 @@
 /** Reads the objects that an explanation needs, and no more. */
 import type { Stored } from '../../api/stored.ts';
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../api/generated/types.ts';
-import type { Kind } from '../../api/kind.ts';
+import { type Kind, untypedKind } from '../../api/kind.ts';
 import { csiDriverKind } from '../../api/kinds/storage/csi-driver.ts';
 import { csiNodeKind } from '../../api/kinds/storage/csi-node.ts';
 import { csiStorageCapacityKind } from '../../api/kinds/storage/csi-storage-capacity.ts';
 import { volumeIntentKind } from '../../api/kinds/mooring/volume-intent.ts';
+import { deploymentKind } from '../../api/kinds/apps/deployment.ts';
+import { replicaSetKind } from '../../api/kinds/apps/replica-set.ts';
+import { statefulSetKind } from '../../api/kinds/apps/stateful-set.ts';
+import { jobKind } from '../../api/kinds/batch/job.ts';
+import { resourceQuotaKind } from '../../api/kinds/core/resource-quota.ts';
 import { namespaceKind } from '../../api/kinds/core/namespace.ts';
 import { nodeKind } from '../../api/kinds/core/node.ts';
 import { persistentVolumeClaimKind } from '../../api/kinds/core/persistent-volume-claim.ts';
@@ -19,16 +24,34 @@ import { isInTree, csiDriverOf } from '../../api/volumes/csi-migration.ts';
 import { claimsOfPod } from '../../storage/volumes/pods.ts';
 import { waitsForConsumer } from '../../api/volumes/storage-class.ts';
 import type { Client } from '../../client/client.ts';
-import type { ClusterObjects } from '../graph/cluster-objects.ts';
-import type { Target } from '../explanation/target.ts';
-import { ClusterError, ClusterReader } from './cluster-reader.ts';
+import type { ClusterObjects, ObjectList } from '../graph/cluster-objects.ts';
+import type { Target, TargetKind } from '../explanation/target.ts';
+import { ClusterError, ClusterReader, type LogReader } from './cluster-reader.ts';
+
+export interface ReadOptions {
+  readonly client: Client;
+  readonly logs?: LogReader;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
 
 /** @throws ClusterError if the cluster does not answer, or the user may not read the target */
-export async function readObjects(client: Client, target: Target): Promise<ClusterObjects> {
-  const reader = new ClusterReader(client);
+export async function readObjects(target: Target, { client, logs, now }: ReadOptions): Promise<ClusterObjects> {
+  const reader = new ClusterReader(client, logs);
   const found = await readFor(reader, target);
+  const crashing = (found.pods ?? []).filter((pod) => target.kind !== 'pod' || pod.metadata.name === target.name);
+  return objectsOf({ ...found, logs: logs === undefined || target.kind === 'pv' ? [] : await reader.logsOf(crashing, now) }, reader);
+}
+
+/** Everything that may be stuck. `namespace`: only what is in it, beside what is in none. @throws ClusterError */
+export async function readEverything({ client }: Pick<ReadOptions, 'client'>, namespace?: string): Promise<ClusterObjects> {
+  const reader = new ClusterReader(client);
+  return objectsOf(await readAll(reader, namespace), reader);
+}
+
+function objectsOf(found: ReadObjects, { unseen }: ClusterReader): ClusterObjects {
   const lists = Object.fromEntries(Object.entries(found).filter(([, list]) => list !== undefined)) as ReadObjects;
-  return { ...lists, unseen: reader.unseen } as ClusterObjects;
+  return { ...lists, unseen } as ClusterObjects;
 }
 
 /** What is undefined could not be read. */
@@ -44,8 +67,63 @@ function readFor(reader: ClusterReader, target: Target): Promise<ReadObjects> {
       return readForPod(reader, target);
     case 'va':
       return readForAttachment(reader, target);
+    default:
+      return readFurther(reader, target);
   }
 }
+
+/** Workloads are explained by their pods, and these by everything else. */
+async function readFurther(reader: ClusterReader, { kind, namespace, name }: Target): Promise<ReadObjects> {
+  const found = await readAll(reader, namespace);
+  const list = listOfTarget[kind];
+  if (list !== undefined && found[list] === undefined) throw new ClusterError(`cannot read ${list}: ${reader.unseen.map(({ because }) => because).join('; ')}`);
+  const own = list === undefined ? undefined : (found[list] as readonly Stored[]);
+  if (namespace === undefined || own === undefined || own.some(({ metadata }) => metadata.name === name)) return found;
+  const target = targetKinds[kind];
+  return target === undefined ? found : { ...found, elsewhere: await namespacesWith(reader, target, { namespace, name }) };
+}
+
+const listOfTarget: Readonly<Partial<Record<TargetKind, ObjectList>>> = {
+  sts: 'sets',
+  deploy: 'deployments',
+  job: 'jobs',
+  node: 'nodes',
+  sc: 'classes',
+  ns: 'namespaces',
+  quota: 'quotas',
+};
+const targetKinds: Readonly<Partial<Record<TargetKind, Kind<KubeObject>>>> = {
+  sts: untypedKind(statefulSetKind),
+  deploy: untypedKind(deploymentKind),
+  job: untypedKind(jobKind),
+  quota: untypedKind(resourceQuotaKind),
+};
+
+/** All lists; those of the namespace, if one is given. */
+async function readAll(reader: ClusterReader, namespace: string | undefined): Promise<ReadObjects> {
+  const inside = namespace === undefined ? {} : { namespace };
+  const [placing, claims, pods, volumes, classes, namespaces, capacities, intents] = await Promise.all([
+    forPlacing(reader),
+    reader.list(persistentVolumeClaimKind, inside),
+    reader.list(podKind, inside),
+    reader.list(persistentVolumeKind),
+    reader.list(storageClassKind),
+    reader.list(namespaceKind),
+    reader.list(csiStorageCapacityKind),
+    reader.tryList(volumeIntentKind),
+  ]);
+  const [sets, deployments, replicaSets, jobs, quotas] = await Promise.all([
+    reader.list(statefulSetKind, inside),
+    reader.list(deploymentKind, inside),
+    reader.list(replicaSetKind, inside),
+    reader.list(jobKind, inside),
+    reader.list(resourceQuotaKind, inside),
+  ]);
+  const placed = namespace === undefined ? pods : await reader.list(podKind, { fieldSelector: placedPods });
+  return { ...placing, claims, pods, volumes, classes, namespaces, capacities, intents, sets, deployments, replicaSets, jobs, quotas, placed };
+}
+
+const placedPods = 'spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed';
 
 async function readForClaim(reader: ClusterReader, { namespace = '', name }: Target): Promise<ReadObjects> {
   const claims = await listOrGet(reader, persistentVolumeClaimKind, { namespace, name });
@@ -115,7 +193,9 @@ async function readForPod(reader: ClusterReader, { namespace = '', name }: Targe
   const used = (claims ?? []).filter(({ metadata }) => claimsOfPod(pod).includes(claimKey(namespace, metadata.name)));
   const unbound = used.filter((claim) => !readClaim(claim).everBound);
   const volumes = unbound.length > 0 ? await forUnbound(reader, unbound) : { volumes: await reader.getEach(persistentVolumeKind, volumeNames(used)) };
-  const found = { pods, claims, ...volumes, ...(isSettled(pod) ? {} : await forPlacing(reader)) };
+  // The server may refuse the claim of an ephemeral volume.
+  const quotas = (pod.spec.volumes ?? []).some(({ ephemeral }) => ephemeral !== undefined) ? await reader.list(resourceQuotaKind, { namespace }) : undefined;
+  const found = { pods, claims, quotas, ...volumes, ...(isSettled(pod) ? {} : await forPlacing(reader)) };
   const isWaiting = (pod.spec.nodeName ?? '') === '' && !isSettled(pod);
   return isWaiting ? { ...found, ...(await forScheduling(reader, used.length > 0 ? found : undefined)) } : found;
 }
@@ -133,7 +213,7 @@ async function forPlacing(reader: ClusterReader): Promise<ReadObjects> {
 /** What the scheduler's filters read. `found`: the pod has volumes, so those of other pods count against the nodes' attach limits. */
 async function forScheduling(reader: ClusterReader, found: ReadObjects | undefined): Promise<ReadObjects> {
   const [placed, namespaces, capacities, claims, volumes] = await Promise.all([
-    reader.list(podKind, { fieldSelector: 'spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed' }),
+    reader.list(podKind, { fieldSelector: placedPods }),
     reader.list(namespaceKind),
     reader.list(csiStorageCapacityKind),
     found === undefined ? undefined : reader.list(persistentVolumeClaimKind),

@@ -1,0 +1,59 @@
+import { kubectl } from '../explanation/commands.ts';
+import { type Diagnosis, explanationOf, nothingToDo, type ObjectExplanation } from '../explanation/explanation.ts';
+import { plural, someOf } from '../explanation/words.ts';
+import type { ObjectGraph } from '../graph/object-graph.ts';
+import { provisionerOf } from '../../storage/provisioner/provisioning-need.ts';
+
+/** Undefined: no object names such a driver. */
+export function explainDriver(name: string, graph: ObjectGraph): ObjectExplanation | undefined {
+  const driver = graph.csiDriver(name);
+  const nodes = graph.nodesWithDriver(name);
+  const classes = graph.classes.filter((each) => provisionerOf(each) === name).map(({ metadata }) => metadata.name);
+  const volumes = graph.volumes.filter(({ object, provisionedBy }) => object.spec.csi?.driver === name || provisionedBy === name).length;
+  if (driver === undefined && nodes.length === 0 && classes.length === 0 && volumes === 0) return undefined;
+  return explanationOf(
+    { kind: 'driver', name },
+    { state: nodes.length > 0 ? 'Registered' : driver === undefined ? 'Unknown' : 'Installed', since: driver?.metadata.creationTimestamp },
+    {
+      ...diagnose({ name, nodes, isInstalled: driver !== undefined }, graph),
+      facts: [
+        { label: 'nodes', text: nodes.length === 0 ? 'none' : someOf(nodes) },
+        { label: 'classes', text: classes.length === 0 ? 'none' : someOf(classes) },
+        { label: 'volumes', text: `${volumes}` },
+      ],
+    },
+  );
+}
+
+interface Driver {
+  readonly name: string;
+  readonly nodes: readonly string[];
+  readonly isInstalled: boolean;
+}
+
+function diagnose({ name, nodes, isInstalled }: Driver, graph: ObjectGraph): Diagnosis {
+  const failures = graph.attachments.filter(({ spec, status }) => spec.attacher === name && (status.attachError ?? status.detachError) !== undefined);
+  const [failure] = failures;
+  if (failure !== undefined) {
+    const message = (failure.status.attachError ?? failure.status.detachError)?.message ?? '';
+    return {
+      verdict: 'stuck',
+      code: 'DriverFails',
+      summary: `The driver fails for ${plural(failures.length, 'attachment')}; for va/${failure.metadata.name}: ${message}.`,
+      fixes: [{ text: 'explain that attachment', commands: [`moor why va/${failure.metadata.name}`] }],
+      next: { who: name, does: 'tries again by itself' },
+    };
+  }
+  const lacking = graph.nodes.map(({ metadata }) => metadata.name).filter((node) => !nodes.includes(node));
+  if (graph.wasRead('csiNodes') && nodes.length === 0) {
+    return {
+      verdict: 'stuck',
+      code: 'DriverOnNoNode',
+      summary: `The driver is registered on no node, so no pod can use its volumes${isInstalled ? '' : ', and there is no CSIDriver of its name'}.`,
+      fixes: [{ text: "start the driver's pods on the nodes", commands: [kubectl(undefined, 'get', 'csinodes')] }],
+      next: { who: 'an administrator', does: 'starts the driver on the nodes' },
+    };
+  }
+  const but = lacking.length === 0 ? '' : ` It is not on ${someOf(lacking.map((node) => `node/${node}`))}: pods with its volumes do not run there.`;
+  return { verdict: 'fine', code: 'DriverRegistered', summary: `The driver is registered on ${plural(nodes.length, 'node')}.${but}`, next: nothingToDo };
+}
