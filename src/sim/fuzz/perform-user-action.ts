@@ -11,6 +11,7 @@ import type { KubeObject } from '../../api/object.ts';
 import type { Client, Draft, Ref, Result } from '../../client/client.ts';
 import type { SimulatedDiskDriver } from '../drivers/simulated-disk-driver.ts';
 import type { SimulatedWorld } from '../world/world.ts';
+import { performNamespaceAction, type UserRequests } from './perform-namespace-action.ts';
 import type { AccessMode, UserAction, VolumeChoice } from './plan/user-actions.ts';
 
 export interface PerformerContext {
@@ -80,8 +81,15 @@ export class UserActionPerformer {
         return this.#switchOff(action.node, action.backMs);
       case 'out-of-service':
         return this.#outOfService(action);
-      default:
+      case 'create-stateful-set':
+      case 'scale-stateful-set':
+      case 'delete-stateful-set':
+      case 'create-deployment':
+      case 'scale-deployment':
+      case 'delete-deployment':
         return this.#performOnSets(action);
+      default:
+        return performNamespaceAction(action, this.#requests);
     }
   }
 
@@ -101,6 +109,12 @@ export class UserActionPerformer {
         return this.#delete(deploymentKind, inDefault(action.name));
     }
   }
+
+  readonly #requests: UserRequests = {
+    create: (kind, object) => this.#create(kind, object),
+    delete: (kind, ref) => this.#delete(kind, ref),
+    change: (kind, ref, change) => this.#change(kind, ref, change),
+  };
 
   #createVolume({ name, sizeGi, reclaim, claim, storageClass }: Extract<UserAction, { do: 'create-volume' }>): Promise<string> {
     const { disks } = this.#context;

@@ -1,7 +1,20 @@
-import type { Node, PersistentVolume, PersistentVolumeClaim, Pod, StatefulSet, StorageClass, VolumeAttachment } from '../../api/generated/types.ts';
+import type {
+  LimitRange,
+  Namespace,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  ResourceQuota,
+  ServiceAccount,
+  StatefulSet,
+  StorageClass,
+  VolumeAttachment,
+} from '../../api/generated/types.ts';
 import type { VolumeIntent } from '../../api/kinds/mooring/volume-intent.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { DiskChange } from '../drivers/simulated-disk-driver.ts';
+import type { MachineEvent } from '../host/simulated-machine.ts';
 
 /** The kinds that the invariants observe, by the prefix of their keys in the store. */
 export const watchedKinds = {
@@ -13,6 +26,10 @@ export const watchedKinds = {
   intent: '/registry/mooring.dev/volumeintents/',
   set: '/registry/apps/statefulsets/',
   class: '/registry/storage.k8s.io/storageclasses/',
+  namespace: '/registry/namespaces/',
+  quota: '/registry/resourcequotas/',
+  limits: '/registry/limitranges/',
+  account: '/registry/serviceaccounts/',
 } as const;
 
 export type WatchedKind = keyof typeof watchedKinds;
@@ -26,6 +43,10 @@ export interface Watched {
   intent: VolumeIntent;
   set: StatefulSet;
   class: StorageClass;
+  namespace: Namespace;
+  quota: ResourceQuota;
+  limits: LimitRange;
+  account: ServiceAccount;
 }
 
 /** One object of a transaction, as it was before and as it is now. */
@@ -44,6 +65,9 @@ export type ObservedChange =
   | ObjectChange
   | { readonly type: 'disk'; readonly change: DiskChange }
   | { readonly type: 'call'; readonly call: DriverCall }
+  | { readonly type: 'machine'; readonly node: string; readonly event: MachineEvent }
+  /** `mounted`: the machine still had the disk mounted when the backend took it away. */
+  | { readonly type: 'unplugged'; readonly node: string; readonly handle: string; readonly mounted: boolean }
   | { readonly type: 'fenced-write'; readonly lease: string; readonly epoch: number; readonly revision: number };
 
 /** A call of DeleteVolume: when it is made, and later, if it `arrives`, when the backend performs it. */
@@ -64,6 +88,10 @@ export class Facts {
   readonly intents = new Map<string, VolumeIntent>();
   readonly sets = new Map<string, StatefulSet>();
   readonly classes = new Map<string, StorageClass>();
+  readonly namespaces = new Map<string, Namespace>();
+  readonly quotas = new Map<string, ResourceQuota>();
+  readonly limitRanges = new Map<string, LimitRange>();
+  readonly accounts = new Map<string, ServiceAccount>();
   /** The names of volumes, by the handles of their disks. */
   readonly #volumesOfDisk = new Map<string, Set<string>>();
   /** Sizes, by handle. */
@@ -146,6 +174,14 @@ export class Facts {
         return this.sets;
       case 'class':
         return this.classes;
+      case 'namespace':
+        return this.namespaces;
+      case 'quota':
+        return this.quotas;
+      case 'limits':
+        return this.limitRanges;
+      case 'account':
+        return this.accounts;
     }
   }
 

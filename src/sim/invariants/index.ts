@@ -1,7 +1,9 @@
+import { emptyBeforeGone, notInTerminating, withinLimitRange, withinQuota } from './admission.ts';
 import { mayBeMounted, mountedStays, onePod, oneWriter, runsWithDisk } from './attaching.ts';
 import { boundMutually, boundOnce, terminatingIsNotBound, noMoreThanTheDisk, releasedAfterClaim } from './binding.ts';
 import { type DisturbedUntil, type Invariant, neverDisturbed } from './invariant.ts';
 import { withinLimit } from './limit.ts';
+import { journalFirst, notUnderRunningPod, runsWithItsDisks, unmountedBeforeDetach } from './machines.ts';
 import { boundVolumeStays, claimInUseStays, deposedWriteNothing } from './protection.ts';
 import { deletedAfterClaim, deletedOnce, givenBackClean, intentBeforeEffect, madeOnce, notOfferedUnscrubbed, retained } from './reclaiming.ts';
 import { noSurplus, retainedClaimsStay, staysInOutage } from './workloads.ts';
@@ -33,6 +35,10 @@ export const invariantsOf = ({
   mountedStays,
   mayBeMounted,
   runsWithDisk,
+  journalFirst,
+  runsWithItsDisks,
+  notUnderRunningPod,
+  unmountedBeforeDetach,
   withinLimit(volumeLimit, disturbedUntil),
   retained(),
   deletedAfterClaim,
@@ -47,4 +53,8 @@ export const invariantsOf = ({
   retainedClaimsStay,
   staysInOutage(controllersAreWell, disturbedUntil),
   noSurplus(mostReplicas),
+  withinQuota(),
+  withinLimitRange,
+  notInTerminating,
+  emptyBeforeGone,
 ];
