@@ -1,17 +1,16 @@
 #!/usr/bin/env node
-// Proof that the simulator notices bugs: each mutation of test/mutations is put into a copy of the source, and worlds are run from seed 1 on
-// until an invariant breaks. The unchanged source has to survive the same seeds.
+// Proof that the simulator notices bugs: each mutation of test/mutations is put into the source in memory, and worlds are run from seed 1 on
+// until an invariant breaks. The unchanged source has to survive the same seeds. scripts/mutate.mjs does the same with bugs by operator.
 //
 //   npm run mutations                       all of them; writes docs/mutations.md
 //   node scripts/mutations.mjs 06 13        only these; prints, writes nothing. With --update: writes their lines
 //   node scripts/mutations.mjs --applies    only whether every mutation still applies
 //
 // --seeds N   at most N seeds (300)      --jobs N   N at a time (2)      --as-is   the unchanged source, too
-import { spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { rolldown } from 'rolldown';
+import { huntIn } from './mutate/hunt.mjs';
+import { splitPage } from './mutate/report.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 const folder = join(root, 'test/mutations');
@@ -22,7 +21,7 @@ const table = join(root, 'docs/mutations.md');
  * `edits` replaces a piece of code that occurs exactly once in its file. A `find` is code without comments, and as short as it can be.
  */
 export function readMutations() {
-  const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  const files = readdirSync(folder).filter((name) => /^\d\d-.*\.json$/.test(name));
   return files.sort().map((file) => {
     const name = basename(file, '.json');
     return { name, number: name.slice(0, 2), ...JSON.parse(readFileSync(join(folder, file), 'utf8')) };
@@ -58,54 +57,11 @@ export function misfits(mutations) {
   });
 }
 
-function copyOfSource() {
-  const copy = mkdtempSync(join(tmpdir(), 'moor-mutation-'));
-  cpSync(join(root, 'src'), join(copy, 'src'), { recursive: true });
-  cpSync(join(root, 'package.json'), join(copy, 'package.json'));
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
-  return copy;
-}
-
-/** Runs worlds until an invariant breaks; prints the seed and the violation. */
-const hunter = `
-import { drawPlan } from './src/sim/fuzz/plan/draw-plan.ts';
-import { runPlan } from './src/sim/fuzz/run-plan.ts';
-const [from, to] = process.argv.slice(2).map(Number);
-for (let seed = from; seed <= to; seed++) {
-  const { violation } = await runPlan(drawPlan(seed));
-  if (violation !== undefined) {
-    process.stdout.write(JSON.stringify({ seed, ...violation }));
-    process.exit(0);
-  }
-}
-process.stdout.write(JSON.stringify({ survived: to - from + 1 }));
-process.exit(0);
-`;
-
 /** @returns {Promise<{ seed: number, invariant: string, what: string } | { survived: number }>} */
 export async function hunt(mutation, { from = 1, to }) {
-  const copy = copyOfSource();
-  try {
-    for (const { file, text } of mutation === undefined ? [] : mutated(mutation)) writeFileSync(join(copy, file), text);
-    writeFileSync(join(copy, 'hunter.ts'), hunter);
-    const bundle = await rolldown({ input: join(copy, 'hunter.ts'), platform: 'node', external: /^[^./]/, logLevel: 'silent' });
-    await bundle.write({ dir: join(copy, 'out'), entryFileNames: 'hunter.mjs' });
-    await bundle.close();
-    return JSON.parse(await output(process.execPath, [join(copy, 'out/hunter.mjs'), String(from), String(to)]));
-  } finally {
-    rmSync(copy, { recursive: true, force: true });
-  }
-}
-
-/** What a program prints. A program that dies of the mutation checked no invariant, so that counts as an error here. */
-function output(command, args) {
-  return new Promise((done, failed) => {
-    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-    let [out, err] = ['', ''];
-    child.stdout.on('data', (data) => (out += data));
-    child.stderr.on('data', (data) => (err = (err + data).slice(-2_000)));
-    child.on('close', (code) => (code === 0 ? done(out) : failed(new Error(`it ended with ${code}: ${err}`))));
-  });
+  const seeds = Array.from({ length: to - from + 1 }, (_, i) => from + i);
+  const ended = await huntIn(root, mutation === undefined ? [] : mutated(mutation), seeds);
+  return ended.caught ?? ended;
 }
 
 async function runJobs(items, jobs, work) {
@@ -201,7 +157,9 @@ async function main(args) {
   if (numbers.length > 0 && !args.includes('--update')) return 0;
   results.push(...knownResults(all.filter((mutation) => !chosen.includes(mutation))));
   results.sort((a, b) => (a.mutation.name < b.mutation.name ? -1 : 1));
-  writeFileSync(table, render(results, mostSeeds));
+  // The bugs by operator are those of scripts/mutate.mjs.
+  const [, byOperator] = splitPage(readFileSync(table, 'utf8'));
+  writeFileSync(table, render(results, mostSeeds) + byOperator);
   return 0;
 }
 

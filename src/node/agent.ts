@@ -44,6 +44,8 @@ export interface NodeAgentOptions {
   readonly root: string;
   readonly runtime: Runtime;
   readonly drivers: (context: DriverContext) => NodeDrivers;
+  /** False: pods have no network, and no DNS server. */
+  readonly servesDns?: boolean;
   /** In hexadecimal. */
   readonly sha256: (text: string) => string;
 }
@@ -81,7 +83,7 @@ export interface NodeAgent {
 
 /** The agent of one machine on which pods really run. */
 export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAgent> {
-  const { world, host, runtime, sha256, machine, disk, root } = options;
+  const { world, host, runtime, sha256, machine, disk, root, servesDns = true } = options;
   const { name } = host;
   const hosts = new Map([[name, host]]);
   const informers = new Informers({ world, client: createClient({ transport: options.readTransport }) });
@@ -135,7 +137,7 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
     nameServer,
     readSeccompProfile: (name) => machine.files.read(`${root}/seccomp/${name}`),
     // The address that the DNS server listens on exists from the first sandbox on.
-    onSandboxStarted: () => dns.listen(),
+    onSandboxStarted: () => (servesDns ? dns.listen() : undefined),
   });
   const renewals = new LeaseRenewals({ world, clientOf: () => client, node: (node) => caches.nodes.getKey(node) });
   const changed = new Trigger<string>();

@@ -41,13 +41,16 @@ describe('a plan', () => {
         'compaction',
         'power-cut',
         'pause',
+        'crash-on-host',
+        'lost-mount',
+        'disk-damage',
       ] as const),
       ...(['slow', 'lossy', 'cuts', 'stale', 'twice', 'conflicts', 'bad', 'silence'] as const),
     ];
     const drawn = new Set(plans.flatMap(({ faults }) => faults.map((fault: Fault) => fault.kind)));
     expect([...drawn].sort()).toEqual([...kinds].sort());
     const actions = plans.flatMap((plan) => plan.actions.map(({ action }) => action));
-    expect(new Set(actions.map(({ do: what }) => what)).size).toBe(24);
+    expect(new Set(actions.map(({ do: what }) => what)).size).toBe(33);
     // The subject of each invariant has to be drawn, or it could never fail.
     expect(actions.some((action) => action.do === 'create-volume' && action.storageClass === 'late')).toBe(true);
     expect(actions.some((action) => action.do === 'create-pod' && action.name.startsWith('twin-of-'))).toBe(true);

@@ -28,11 +28,14 @@ import type { Authorizer } from '../../apiserver/authorization/authorizer.ts';
 import { RbacAuthorizer } from '../../apiserver/authorization/rbac/authorizer.ts';
 import { createApi } from '../../apiserver/create-api.ts';
 import type { Store } from '../../store/contract.ts';
+import type { SimulatedMachine } from '../host/simulated-machine.ts';
 import { SimulatedDirectories } from '../drivers/simulated-directories.ts';
 import { SimulatedDiskDriver } from '../drivers/simulated-disk-driver.ts';
+import type { SimulatedProcess } from '../world/process.ts';
 import type { SimulatedWorld } from '../world/world.ts';
 import type { World } from '../../world/world.ts';
 import { allowOthers } from './access.ts';
+import { startSimulatedAgent } from './simulated-agent.ts';
 import { simulatedCertificate } from './certificate.ts';
 import { type ServedApi, SimulatedServer, type SimulatedServerOptions } from './simulated-server.ts';
 
@@ -85,6 +88,15 @@ export interface NodeProcess {
   /** Wraps the connection to the server. */
   readonly through?: (server: Transport) => Transport;
   readonly onAction?: LoopOptions['onAction'];
+}
+
+export interface AgentProcess {
+  readonly host: Host;
+  readonly process: SimulatedProcess;
+  readonly world: World;
+  readonly machine: SimulatedMachine;
+  /** Wraps the connection to the server. */
+  readonly through: (server: Transport) => Transport;
 }
 
 const machine = { architecture: 'amd64', kernelVersion: '', osImage: '', containerRuntimeVersion: 'hollow://test', kubeletVersion: 'v1.36.4' };
@@ -166,6 +178,21 @@ export class SimulatedCluster {
       transportOf: as,
       sha256,
       ...(onAction === undefined ? {} : { onAction }),
+    });
+  }
+
+  /** Starts the agent of a machine in its process. */
+  startAgent({ host, process, world, machine, through }: AgentProcess): void {
+    startSimulatedAgent({
+      host,
+      process,
+      world,
+      machine,
+      diskDriver: this.disks.capabilities.name,
+      readTransport: through(this.#connect('moor-informers')),
+      eventTransport: through(this.#connect('hollow-nodes')),
+      nodeTransport: through(this.#connectNode(host.name)),
+      sha256,
     });
   }
 

@@ -26,7 +26,11 @@ export class FuzzTimeline {
   };
 
   change(change: ObservedChange): void {
-    if (change.type === 'fenced-write' || change.type === 'call' || change.type === 'expand-call') return;
+    if (change.type === 'fenced-write' || change.type === 'call' || change.type === 'expand-call' || change.type === 'unplugged') return;
+    if (change.type === 'machine') {
+      const { event, node } = change;
+      return this.add(node, event.do === 'start' ? `a container of pod ${event.podUid} starts` : `${event.do} ${event.target}`);
+    }
     if (change.type === 'disk') {
       const { type, handle } = change.change;
       return this.add('backend', `disk ${handle} ${type}${'node' in change.change ? (type === 'attached' ? ' to ' : ' from ') + change.change.node : ''}`);
@@ -102,6 +106,10 @@ const features: { readonly [K in WatchedKind]: (object: Watched[K]) => Features 
   intent: ({ spec, status }) => ({ to: spec.operation, phase: status.phase }),
   set: ({ spec, status }) => ({ replicas: String(spec.replicas), ready: String(status.readyReplicas ?? 0) }),
   class: ({ reclaimPolicy, volumeBindingMode }) => ({ policy: reclaimPolicy ?? '', binding: volumeBindingMode ?? '' }),
+  namespace: ({ status }) => ({ phase: status.phase ?? '' }),
+  quota: ({ status }) => ({ used: JSON.stringify(status.used ?? {}) }),
+  limits: () => ({}),
+  account: () => ({}),
 };
 
 /** 'kubernetes.io/csi/disks.example.com^disk-a' is disk-a. */

@@ -18,6 +18,8 @@ import type { SimulatedWorld } from '../world/world.ts';
 import { AttachAttempts } from './attach-attempts.ts';
 import { Disturbances, allComponents } from './disturbances.ts';
 import { controllersAreWell, controllersName, mostReplicas, nodeName, componentNames, type FuzzPlan, schedulerName } from './plan/plan.ts';
+import { FuzzMachines } from './fuzz-machines.ts';
+import { FuzzServer } from './fuzz-server.ts';
 import { FuzzTimeline } from './fuzz-timeline.ts';
 
 /** Longer intervals than in production, so that a world takes fewer steps. */
@@ -43,6 +45,8 @@ export class FuzzWorld {
   readonly observer: Observer;
   readonly disks = new SimulatedDiskDriver();
   readonly cluster: SimulatedCluster;
+  readonly agents: FuzzMachines;
+  readonly #server: FuzzServer;
   readonly #components = new Map<string, SimulatedComponent>();
   readonly #networks = new Map<string, SimulatedNetwork>();
   readonly #armed = new Map<string, ArmedCrash[]>();
@@ -52,7 +56,6 @@ export class FuzzWorld {
   readonly #off = new Set<string>();
   readonly #lost = new Set<string>();
   #healed = false;
-  #syncDelayMs = 0;
   readonly #disturbances: Disturbances;
   #deletions = 0;
   readonly #began: number;
@@ -87,10 +90,16 @@ export class FuzzWorld {
       bindsTogether,
       disks: this.disks,
       timing,
-      disk: { before: ({ name }) => (name === 'sync' && this.#syncDelayMs > 0 ? world.sleep(world.random.float() * this.#syncDelayMs) : undefined) },
+      disk: { before: ({ name }) => this.#server.beforeDiskOperation(name) },
       onRequest: (request) => this.#onRequest(request),
     });
-    this.disks.onChange = (change) => this.observer.diskChanged(change);
+    this.#server = new FuzzServer({ world, server: this.cluster.server, observer: this.observer, timeline: this.timeline });
+    const crash = (node: string, backMs: number) => this.#crash(node, backMs);
+    this.agents = new FuzzMachines({ world, observer: this.observer, timeline: this.timeline, nodes: plan.settings.agents ?? [], crash });
+    this.disks.onChange = (change) => {
+      this.agents.diskChanged(change);
+      this.observer.diskChanged(change);
+    };
     for (const name of componentNames(plan.settings)) this.#addComponent(name);
   }
 
@@ -100,7 +109,7 @@ export class FuzzWorld {
 
   /** Starts the server, then all components. Resolves when the nodes are ready. */
   async start(): Promise<void> {
-    await this.#startServer();
+    await this.#server.start();
     for (const component of this.#components.values()) component.start();
     await this.world.sleep(6_000);
   }
@@ -127,18 +136,20 @@ export class FuzzWorld {
         return void this.#driverFaults.crashes.push({ calls: fault.calls, moment: fault.moment, onCrash: ({ name }) => this.#crash(name, fault.backMs) });
       case 'server-crash':
         this.#disturbances.begin(allComponents, fault.backMs);
-        this.timeline.add('fault', `the server crashes (${fault.how})`);
-        this.cluster.server.crash(fault.how);
-        return void timers.after(fault.backMs, () => void this.#startServer());
+        this.#server.crash(fault.how);
+        return void timers.after(fault.backMs, () => void this.#server.start());
+      case 'disk-damage':
+        this.#disturbances.begin(allComponents, 0);
+        return this.#server.damage(fault);
       case 'disk-full':
         this.#disturbances.begin(allComponents, fault.forMs);
-        this.#limitDisk(this.cluster.server.disk?.used ?? Number.POSITIVE_INFINITY);
-        return void timers.after(fault.forMs, () => this.#limitDisk(Number.POSITIVE_INFINITY));
+        this.#server.limitDisk(this.cluster.server.disk?.used ?? Number.POSITIVE_INFINITY);
+        return void timers.after(fault.forMs, () => this.#server.limitDisk(Number.POSITIVE_INFINITY));
       case 'disk-slow':
         this.#disturbances.begin(allComponents, fault.forMs);
-        this.#syncDelayMs = fault.delayMs;
+        this.#server.syncDelayMs = fault.delayMs;
         return void timers.after(fault.forMs, () => {
-          this.#syncDelayMs = 0;
+          this.#server.syncDelayMs = 0;
         });
       case 'backend-fails':
         return void this.#driverFaults.failures.push(...Array.from({ length: fault.calls }, () => fault.moment));
@@ -156,10 +167,13 @@ export class FuzzWorld {
         return void this.#armedPauses.push({ component: fault.component, writes: fault.writes, forMs: fault.forMs });
       case 'compaction':
         this.#disturbances.begin(allComponents, 0);
-        return void this.#compact();
+        return void this.#server.compact();
       case 'power-cut':
         for (const node of this.#nodes()) this.machines.off(node);
         return void timers.after(fault.forMs, () => this.#nodes().forEach((node) => this.machines.on(node)));
+      case 'crash-on-host':
+      case 'lost-mount':
+        return this.agents.inflict(fault);
       case 'clock':
         // The clock is skewed from the beginning.
         return undefined;
@@ -175,9 +189,10 @@ export class FuzzWorld {
     for (const armed of this.#armed.values()) armed.length = 0;
     this.#armedPauses.length = 0;
     this.#driverFaults.heal();
-    this.#syncDelayMs = 0;
-    this.#limitDisk(Number.POSITIVE_INFINITY);
-    await this.#startServer();
+    this.agents.heal();
+    this.#server.syncDelayMs = 0;
+    this.#server.limitDisk(Number.POSITIVE_INFINITY);
+    await this.#server.start();
     for (const node of this.#lost) await this.#removeNode(node);
     for (const component of this.#components.values()) {
       component.resume();
@@ -201,6 +216,7 @@ export class FuzzWorld {
       this.timeline.add('fault', `machine ${node} is off`);
       this.#off.add(node);
       this.#components.get(node)?.crash();
+      this.agents.get(node)?.powerOff();
     },
     on: (node: string): void => {
       if (this.#lost.has(node)) return;
@@ -234,40 +250,8 @@ export class FuzzWorld {
     this.world.timers.after(backMs, () => this.#start(component));
   }
 
-  /** Retries while the store cannot be opened: its disk may be full. */
-  async #startServer(): Promise<void> {
-    while (!this.cluster.server.up) {
-      try {
-        await this.cluster.server.start();
-        const { store } = this.cluster.server;
-        if (store !== undefined) await this.observer.follow(store);
-        this.timeline.add('fault', 'the server starts');
-      } catch (error) {
-        this.timeline.add('fault', `the server does not start: ${error instanceof Error ? error.message : String(error)}`);
-        await this.world.sleep(1_000);
-      }
-    }
-  }
-
   #nodes(): readonly string[] {
     return Array.from({ length: this.plan.settings.nodes }, (_, i) => nodeName(i + 1));
-  }
-
-  /** Compacts to the current revision. A full disk may refuse it. */
-  async #compact(): Promise<void> {
-    const { store } = this.cluster.server;
-    try {
-      await store?.compact(store.revision());
-    } catch (error) {
-      this.timeline.add('fault', `compaction failed: ${error instanceof Error ? error.message : String(error)}`);
-    }
-  }
-
-  #limitDisk(capacity: number): void {
-    const { disk } = this.cluster.server;
-    if (disk === undefined || disk.capacity === capacity) return;
-    disk.capacity = capacity;
-    this.timeline.add('fault', capacity === Number.POSITIVE_INFINITY ? "the store's disk has space again" : "the store's disk is full");
   }
 
   #addComponent(name: string): void {
@@ -305,7 +289,14 @@ export class FuzzWorld {
         });
       this.cluster.startControllers({ ...run, identity, throughTo });
     } else if (numbers.some((number) => schedulerName(number) === name)) this.cluster.startScheduler({ ...run, identity });
-    else this.cluster.startNodes({ ...run, hosts: this.#host(name) });
+    else this.#runNode(name, run);
+  }
+
+  #runNode(name: string, run: ComponentRun): void {
+    const [hosts, machine] = [this.#host(name), this.agents.get(name)];
+    const host = hosts.get(name);
+    if (machine === undefined || host === undefined) this.cluster.startNodes({ ...run, hosts });
+    else this.cluster.startAgent({ ...run, host, machine });
   }
 
   readonly #onDelete = (deletes: string): (() => void) => {

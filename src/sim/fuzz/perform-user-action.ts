@@ -12,6 +12,7 @@ import type { Client, Draft, Ref, Result } from '../../client/client.ts';
 import type { SimulatedDiskDriver } from '../drivers/simulated-disk-driver.ts';
 import type { SimulatedWorld } from '../world/world.ts';
 import { forge } from './forge.ts';
+import { performNamespaceAction, type UserRequests } from './perform-namespace-action.ts';
 import type { AccessMode, DataSourceChoice, UserAction, VolumeChoice } from './plan/user-actions.ts';
 
 export interface PerformerContext {
@@ -84,8 +85,15 @@ export class UserActionPerformer {
       case 'forge-recycler-pod':
       case 'forge-success':
         return forge(this.#context.client, action);
-      default:
+      case 'create-stateful-set':
+      case 'scale-stateful-set':
+      case 'delete-stateful-set':
+      case 'create-deployment':
+      case 'scale-deployment':
+      case 'delete-deployment':
         return this.#performOnSets(action);
+      default:
+        return performNamespaceAction(action, this.#requests);
     }
   }
 
@@ -105,6 +113,12 @@ export class UserActionPerformer {
         return this.#delete(deploymentKind, inDefault(action.name));
     }
   }
+
+  readonly #requests: UserRequests = {
+    create: (kind, object) => this.#create(kind, object),
+    delete: (kind, ref) => this.#delete(kind, ref),
+    change: (kind, ref, change) => this.#change(kind, ref, change),
+  };
 
   #createVolume({ name, sizeGi, reclaim, claim, storageClass }: Extract<UserAction, { do: 'create-volume' }>): Promise<string> {
     const { disks } = this.#context;

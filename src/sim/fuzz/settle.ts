@@ -1,4 +1,5 @@
 import type { Violation } from '../invariants/observer.ts';
+import { namespaceLeftUndone } from '../invariants/admission.ts';
 import { idlePod, leftUndone } from '../invariants/end-state.ts';
 import type { FuzzWorld } from './fuzz-world.ts';
 
@@ -7,10 +8,11 @@ const usualQuietMs = 150_000;
 const quietWithinMs = 1_800_000;
 
 /** Waits until the cluster is quiet with nothing left to do: a forced detach takes six minutes. */
-export async function settle({ observer, world, plan }: FuzzWorld, quietMs = usualQuietMs): Promise<Violation | undefined> {
+export async function settle({ observer, world, plan, agents }: FuzzWorld, quietMs = usualQuietMs): Promise<Violation | undefined> {
   const deadline = world.clock.monotonic() + quietWithinMs;
   // In a confluent world every pod runs in the end, though the scheduler may wait ten minutes for a volume.
-  const undone = () => leftUndone(observer.facts) ?? (plan.settings.confluent ? idlePod(observer.facts) : undefined);
+  const undone = () =>
+    leftUndone(observer.facts) ?? agents.leftUndone() ?? namespaceLeftUndone(observer.facts) ?? (plan.settings.confluent ? idlePod(observer.facts) : undefined);
   let [counted, since] = [observer.changes, world.clock.monotonic()];
   while (world.clock.monotonic() < deadline) {
     await world.sleep(10_000);

@@ -33,7 +33,7 @@ export const onePod: Invariant = {
 };
 
 /** False: the node is out of service, gone or not ready, or was so shortly before. A node that was always ready is live from the beginning. */
-function isLive(facts: Facts, node: string, now: number): boolean {
+export function isLive(facts: Facts, node: string, now: number): boolean {
   const object = facts.nodes.get(node);
   if (object === undefined || object.spec.taints?.some(({ key }) => key === 'node.kubernetes.io/out-of-service') === true) return false;
   const since = facts.readySince.get(node);

@@ -1,8 +1,21 @@
-import type { Node, PersistentVolume, PersistentVolumeClaim, Pod, StatefulSet, StorageClass, VolumeAttachment } from '../../api/generated/types.ts';
+import type {
+  LimitRange,
+  Namespace,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  ResourceQuota,
+  ServiceAccount,
+  StatefulSet,
+  StorageClass,
+  VolumeAttachment,
+} from '../../api/generated/types.ts';
 import type { VolumeIntent } from '../../api/kinds/mooring/volume-intent.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { Stored } from '../../api/stored.ts';
 import type { DiskChange } from '../drivers/simulated-disk-driver.ts';
+import type { MachineEvent } from '../host/simulated-machine.ts';
 
 /** The kinds that the invariants observe, by the prefix of their keys in the store. */
 export const watchedKinds = {
@@ -14,6 +27,10 @@ export const watchedKinds = {
   intent: '/registry/mooring.dev/volumeintents/',
   set: '/registry/apps/statefulsets/',
   class: '/registry/storage.k8s.io/storageclasses/',
+  namespace: '/registry/namespaces/',
+  quota: '/registry/resourcequotas/',
+  limits: '/registry/limitranges/',
+  account: '/registry/serviceaccounts/',
 } as const;
 
 export type WatchedKind = keyof typeof watchedKinds;
@@ -27,6 +44,10 @@ export interface Watched {
   intent: Stored<VolumeIntent>;
   set: Stored<StatefulSet>;
   class: Stored<StorageClass>;
+  namespace: Stored<Namespace>;
+  quota: Stored<ResourceQuota>;
+  limits: Stored<LimitRange>;
+  account: Stored<ServiceAccount>;
 }
 
 /** One object of a transaction, as it was before and as it is now. */
@@ -46,6 +67,9 @@ export type ObservedChange =
   | { readonly type: 'disk'; readonly change: DiskChange }
   | { readonly type: 'call'; readonly call: DriverCall }
   | { readonly type: 'expand-call'; readonly call: ExpandCall }
+  | { readonly type: 'machine'; readonly node: string; readonly event: MachineEvent }
+  /** `mounted`: the machine still had the disk mounted when the backend took it away. */
+  | { readonly type: 'unplugged'; readonly node: string; readonly handle: string; readonly mounted: boolean }
   | { readonly type: 'fenced-write'; readonly lease: string; readonly epoch: number; readonly revision: number };
 
 /** A call of DeleteVolume: when it is made, and later, if it `arrives`, when the backend performs it. */
@@ -74,6 +98,10 @@ export class Facts {
   readonly intents = new Map<string, Stored<VolumeIntent>>();
   readonly sets = new Map<string, Stored<StatefulSet>>();
   readonly classes = new Map<string, Stored<StorageClass>>();
+  readonly namespaces = new Map<string, Stored<Namespace>>();
+  readonly quotas = new Map<string, Stored<ResourceQuota>>();
+  readonly limitRanges = new Map<string, Stored<LimitRange>>();
+  readonly accounts = new Map<string, Stored<ServiceAccount>>();
   /** The names of volumes, by the handles of their disks. */
   readonly #volumesOfDisk = new Map<string, Set<string>>();
   /** Sizes, by handle. */
@@ -156,6 +184,14 @@ export class Facts {
         return this.sets;
       case 'class':
         return this.classes;
+      case 'namespace':
+        return this.namespaces;
+      case 'quota':
+        return this.quotas;
+      case 'limits':
+        return this.limitRanges;
+      case 'account':
+        return this.accounts;
     }
   }
 

@@ -1,3 +1,4 @@
+import { emptyBeforeGone, notInTerminating, withinLimitRange, withinQuota } from './admission.ts';
 import { mayBeMounted, mountedStays, onePod, oneWriter, runsWithDisk } from './attaching.ts';
 import { boundMutually, boundOnce, terminatingIsNotBound, noMoreThanTheDisk, releasedAfterClaim } from './binding.ts';
 import { neverEmptyInstead, neverFreedByForgery } from './content.ts';
@@ -5,6 +6,7 @@ import { detachedAtBackend, detachedFromLiveState } from './detaching.ts';
 import { neverBelowTheAsked } from './expanding.ts';
 import { type DisturbedUntil, type Invariant, neverDisturbed } from './invariant.ts';
 import { withinLimit } from './limit.ts';
+import { journalFirst, notUnderRunningPod, runsWithItsDisks, unmountedBeforeDetach } from './machines.ts';
 import { boundVolumeStays, claimInUseStays, deposedWriteNothing } from './protection.ts';
 import { deletedAfterClaim, deletedOnce, givenBackClean, intentBeforeEffect, madeOnce, notOfferedUnscrubbed, retained } from './reclaiming.ts';
 import { unansweredIsNotFailed } from './scheduling.ts';
@@ -38,6 +40,10 @@ export const invariantsOf = ({
   mountedStays,
   mayBeMounted,
   runsWithDisk,
+  journalFirst,
+  runsWithItsDisks,
+  notUnderRunningPod,
+  unmountedBeforeDetach,
   withinLimit(volumeLimit, disturbedUntil),
   retained(),
   deletedAfterClaim,
@@ -59,4 +65,8 @@ export const invariantsOf = ({
   oneOfEachOrdinal,
   neverEmptyInstead,
   neverFreedByForgery(),
+  withinQuota(),
+  withinLimitRange,
+  notInTerminating,
+  emptyBeforeGone,
 ];

@@ -1,5 +1,6 @@
 import type { Change as StoreChange, Entry, Store, Watch } from '../../store/contract.ts';
 import type { DiskChange } from '../drivers/simulated-disk-driver.ts';
+import type { MachineEvent } from '../host/simulated-machine.ts';
 import { type ObservedChange, type DriverCall, type ExpandCall, Facts, type ObjectChange, watchedKinds, type WatchedKind } from './facts.ts';
 import type { Invariant } from './invariant.ts';
 
@@ -69,6 +70,19 @@ export class Observer {
     const call = (outcome: ExpandCall['outcome']) => this.#check({ type: 'expand-call', call: { handle, capacity, outcome } });
     call('asked');
     return call;
+  }
+
+  machineChanged(node: string, event: MachineEvent): void {
+    this.#changes++;
+    this.#check({ type: 'machine', node, event });
+  }
+
+  unplugged(node: string, handle: string, mounted: boolean): void {
+    this.#check({ type: 'unplugged', node, handle, mounted });
+  }
+
+  damageIgnored(what: string): void {
+    this.#options.onViolation({ invariant: 'damage of the disk is reported', what });
   }
 
   /** A write was acknowledged to a client. */

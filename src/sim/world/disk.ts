@@ -82,6 +82,12 @@ export class SimulatedDisk implements Disk {
     return after;
   }
 
+  /** What a power failure at this moment would certainly leave of a file. */
+  synced(path: string): Uint8Array {
+    const content = this.#durable.get(path);
+    return content?.bytes.subarray(0, content.synced) ?? new Uint8Array();
+  }
+
   /** Alters stored bytes, as a failing disk does. */
   damage(path: string, offset: number, bytes: Uint8Array): void {
     this.#content(path).bytes.set(bytes, offset);

@@ -95,3 +95,9 @@ function drawSlowDisk(random: Prng): readonly Fault[] {
     { kind: 'server-crash', at: at + random.below(forMs), how: 'power', backMs: random.below(10_000) },
   ];
 }
+
+/** In some worlds, damage of the store's disk. From a generator of its own. */
+export function drawDamage(random: Prng, { store }: FuzzSettings): readonly Fault[] {
+  if (store !== 'embedded' || random.chance(0.75)) return [];
+  return [{ kind: 'disk-damage', at: 5_000 + random.below(actionsEndMs - 5_000), permille: random.below(1000), bit: random.below(8) }];
+}

@@ -1,5 +1,7 @@
 import type { Fault } from './faults.ts';
-import { drawFaults, drawGlobalFaults } from './draw-faults.ts';
+import { drawDamage, drawFaults, drawGlobalFaults } from './draw-faults.ts';
+import { drawAgents } from './draw-agents.ts';
+import { drawNamespaces } from './draw-namespaces.ts';
 import { Prng } from '../../world/prng.ts';
 import { drawActions, actionsEndMs } from './draw-actions.ts';
 import { drawEpisodes, drawLaterEpisode } from './episodes.ts';
@@ -12,16 +14,25 @@ export function drawPlan(seed: number): FuzzPlan {
   // Each has its own generator, so that a change to one leaves the draws of the others as they were.
   const [forSettings, forActions, forFaults, forGlobalFaults, forEpisodes] = [random.fork(), random.fork(), random.fork(), random.fork(), random.fork()];
   const forLaterEpisode = random.fork();
+  const [forAgents, forNamespaces, forDamage] = [random.fork(), random.fork(), random.fork()];
   const forHostileEpisode = random.fork();
-  const settings = drawSettings(forSettings);
+  const drawnSettings = drawSettings(forSettings);
+  const { agents, faults: agentFaults } = drawAgents(forAgents, drawnSettings);
+  const settings = agents.length === 0 ? drawnSettings : { ...drawnSettings, agents };
   const nodeNames = Array.from({ length: settings.nodes }, (_, i) => nodeName(i + 1));
   const options = { nodeNames, endMs: actionsEndMs };
-  const episodes = settings.confluent ? [] : [...drawEpisodes(forEpisodes, options), ...drawLaterEpisode(forLaterEpisode, options)];
+  const episodes = settings.confluent
+    ? []
+    : [...drawEpisodes(forEpisodes, options), ...drawLaterEpisode(forLaterEpisode, options), ...drawNamespaces(forNamespaces)];
   const hostile = settings.confluent ? { actions: [], faults: [] } : drawHostileEpisode(forHostileEpisode, options);
   const actions = [...drawActions(forActions, settings), ...episodes, ...hostile.actions].sort((a, b) => a.at - b.at);
-  const faults: readonly Fault[] = [...drawFaults(forFaults, settings), ...drawGlobalFaults(forGlobalFaults, settings), ...hostile.faults].sort(
-    (a, b) => a.at - b.at,
-  );
+  const faults: readonly Fault[] = [
+    ...drawFaults(forFaults, settings),
+    ...drawGlobalFaults(forGlobalFaults, settings),
+    ...agentFaults,
+    ...drawDamage(forDamage, settings),
+    ...hostile.faults,
+  ].sort((a, b) => a.at - b.at);
   return { seed, settings, actions, faults };
 }
 

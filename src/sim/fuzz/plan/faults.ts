@@ -8,6 +8,8 @@ export type Fault =
   | { readonly kind: 'crash-in-driver'; readonly at: number; readonly calls: number; readonly moment: EffectMoment; readonly backMs: number }
   /** The API server crashes; `power`: and its disk loses what was not synced. */
   | { readonly kind: 'server-crash'; readonly at: number; readonly how: 'killed' | 'power'; readonly backMs: number }
+  /** The API server is killed, and a bit of its store has changed when it starts again. */
+  | { readonly kind: 'disk-damage'; readonly at: number; readonly permille: number; readonly bit: number }
   /** The store's disk is full. */
   | { readonly kind: 'disk-full'; readonly at: number; readonly forMs: number }
   /** A sync of the store's disk takes up to `delayMs`. */
@@ -16,6 +18,17 @@ export type Fault =
   /** Driver calls fail, before or after their effect. */
   | { readonly kind: 'backend-fails'; readonly at: number; readonly calls: number; readonly moment: EffectMoment }
   | { readonly kind: 'backend-slow'; readonly at: number; readonly forMs: number; readonly delayMs: number }
+  /** The agent of a machine is killed at a call to its host, after `calls` others, before or after its effect. */
+  | {
+      readonly kind: 'crash-on-host';
+      readonly at: number;
+      readonly component: string;
+      readonly calls: number;
+      readonly moment: EffectMoment;
+      readonly backMs: number;
+    }
+  /** The agent of a machine is killed, and one of its mounts is gone when it is back. */
+  | { readonly kind: 'lost-mount'; readonly at: number; readonly component: string; readonly number: number; readonly backMs: number }
   /** A clock is skewed from the beginning; leaders lose their leases without noticing. */
   | { readonly kind: 'clock'; readonly at: 0; readonly component: string; readonly rate: number; readonly aheadMs: number }
   /** A component pauses before a write, after `writes` others, without noticing: when it resumes and writes, another one may lead. */

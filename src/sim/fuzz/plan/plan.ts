@@ -16,6 +16,8 @@ export interface FuzzSettings {
   readonly bindsTogether: boolean;
   /** How many processes with all controllers, of which one leads; and as many schedulers. */
   readonly leaders: number;
+  /** The nodes with the real agent on a simulated machine; absent: all are hollow. */
+  readonly agents?: readonly string[];
   /** The end does not depend on the order: with and without faults it has to be the same. */
   readonly confluent: boolean;
 }

@@ -1,5 +1,8 @@
+import type { NamespaceAction } from './namespace-actions.ts';
+
 /** What users, administrators and autoscalers do to the cluster, as data: a world can be stored, shrunk and run again. */
 export type UserAction =
+  | NamespaceAction
   | { readonly do: 'create-class'; readonly name: string; readonly reclaim: ReclaimPolicy; readonly waits: boolean }
   | { readonly do: 'delete-class'; readonly name: string }
   | {

@@ -1,0 +1,65 @@
+// The part of docs/mutations.md about bugs planted by operator. The part before it is that of scripts/mutations.mjs.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const heading = '# Bugs by operator';
+
+/** The page without that part, and the part. */
+export function splitPage(text) {
+  const at = text.indexOf(`\n${heading}\n`);
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at)];
+}
+
+const explanationsFile = (root) => join(root, 'test/mutations/survivors.json');
+
+/** Survivors that change nothing that can be observed, by 'operator: file: original code', with the reason. */
+export const readExplanations = (root) => JSON.parse(readFileSync(explanationsFile(root), 'utf8'));
+
+const code = (text) => `\`${text.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|').replaceAll('`', "'").slice(0, 70)}\``;
+const cell = (text) => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ');
+const percent = (part, all) => `${all === 0 ? 0 : Math.round((100 * part) / all)} %`;
+
+export const nameOf = ({ operator, file, original }) => `${operator}: ${file}: ${original.replaceAll(/\s+/g, ' ')}`;
+
+/** Which of the three, and by what. */
+function caughtBy({ result, mutant }, explanations) {
+  const { simulator, test, reaching } = result;
+  if (simulator !== undefined) return ['simulator', `seed ${simulator.seed}: ${simulator.invariant}`];
+  if (test !== undefined) return ['tests', `${test.file.replace(/^.*?(src|test)\//, '$1/')}: ${test.title}`];
+  const why = explanations[nameOf(mutant)];
+  if (why !== undefined) return ['equivalent', why];
+  return ['nothing', reaching === 0 ? 'no world runs it' : `${reaching} worlds run it`];
+}
+
+export function writeReport(root, state) {
+  const explanations = readExplanations(root);
+  const judged = state.entries.filter(({ result }) => result !== undefined && result !== null && result.gone !== true);
+  const rows = judged.map((entry) => ({ ...entry, caught: caughtBy(entry, explanations) }));
+  const count = (what) => rows.filter(({ caught: [who] }) => who === what).length;
+  const real = rows.length - count('equivalent');
+  const [simulator, tests, nothing] = ['simulator', 'tests', 'nothing'].map(count);
+  const line = ({ mutant, caught: [who, how] }) =>
+    `| ${mutant.operator} | [${mutant.file.slice(4)}:${mutant.line}](../${mutant.file}#L${mutant.line}) ${code(mutant.original)} | ${who} | ${cell(how).slice(0, 160)} |`;
+  const text = `
+${heading}
+\`npm run mutate\` is mutation testing: it plants one bug at a time by operator (negated condition, dropped await, swapped writes, removed precondition, cached instead of live read, revision off by
+one), at places of controllers, scheduler, node, storage, store and registry that are drawn from a seed, and as many of each operator. Left out is code that talks to a kernel or a socket (sandbox runtime, kubelet API, DNS, streams,
+probes): the simulator has neither. A mutant that does not type-check is replaced by another one. Each runs in the random worlds 1 to 200, then in the tests that load its file, nearest first (without those that start
+containers or processes). One pass finds out which worlds run which place: in the others a mutant changes nothing, since every run of a seed is the same.
+
+The state is kept outside of the tree, so that the run can be stopped and continued. \`npm run mutate -- --again simulator\` runs those again that the simulator did not notice.
+\`test/mutations/survivors.json\` explains those that change nothing.
+
+Seed ${state.seed}: ${state.entries.length} mutants drawn, ${rows.length} judged${count('equivalent') > 0 ? `, ${count('equivalent')} of them equivalent` : ''}. Of the other ${real}, the simulator alone catches ${simulator} (${percent(simulator, real)}), tests
+only ${tests}, nothing ${nothing}: both together ${percent(simulator + tests, real)}.
+
+| operator | place | caught by | how |
+|---|---|---|---|
+${rows.map(line).join('\n')}
+`;
+  const page = join(root, 'docs/mutations.md');
+  const [before] = splitPage(readFileSync(page, 'utf8'));
+  writeFileSync(page, before + text);
+  console.log(`${rows.length} judged: simulator ${simulator}, tests ${tests}, equivalent ${count('equivalent')}, nothing ${nothing}`);
+  return 0;
+}
