@@ -18,7 +18,8 @@ export async function forge(client: Client, action: Extract<UserAction, { do: `f
   const pod = recyclerPod(readVolume(found.value), source);
   if (action.replaces) await client.delete(podKind, ref, { gracePeriodSeconds: 0 });
   const created = await client.create(podKind, { ...pod, metadata: { ...pod.metadata, labels: { [forgedLabel]: 'yes' } } });
-  return created.ok ? await claimSuccess(client, ref) : created.reason;
+  if (!created.ok) return created.reason;
+  return action.ends ? await claimSuccess(client, ref) : 'done';
 }
 
 /** As the pod's node would. */

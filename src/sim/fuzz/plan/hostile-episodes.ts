@@ -51,8 +51,8 @@ const episodes: readonly Episode[] = [
   (draw) => {
     const volume = 'scrubbed';
     const plain = (name: string): UserAction => ({ do: 'create-claim', name, sizeGi: 1, storageClass: '', mode: 'ReadWriteOnce', volume });
-    const forged: UserAction = { do: 'forge-recycler-pod', volume, replaces: draw.random.chance(0.5) };
-    const attempts = Array.from({ length: 2 + draw.random.below(3) }, (): UserAction => (draw.random.chance(0.6) ? forged : { do: 'forge-success', volume }));
+    const forged = (): UserAction => ({ do: 'forge-recycler-pod', volume, replaces: draw.random.chance(0.7), ends: draw.random.chance(0.4) });
+    const attempts = Array.from({ length: 2 + draw.random.below(3) }, (): UserAction => (draw.random.chance(0.7) ? forged() : { do: 'forge-success', volume }));
     return {
       actions: [
         ...steps(draw, 3_000, [

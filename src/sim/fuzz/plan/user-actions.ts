@@ -41,8 +41,8 @@ export type UserAction =
   | { readonly do: 'remove-node'; readonly node: string; readonly backMs: number }
   /** The machine is switched off, without a taint. */
   | { readonly do: 'switch-off'; readonly node: string; readonly backMs: number }
-  /** Another client creates a volume's recycler pod, the same to the last field, or replaces it; and says that it has succeeded. */
-  | { readonly do: 'forge-recycler-pod'; readonly volume: string; readonly replaces: boolean }
+  /** Another client creates a volume's recycler pod, the same to the last field, or replaces it; `ends`: and says that it has succeeded. */
+  | { readonly do: 'forge-recycler-pod'; readonly volume: string; readonly replaces: boolean; readonly ends: boolean }
   /** Another client says that the real recycler pod has succeeded. */
   | { readonly do: 'forge-success'; readonly volume: string }
   /** The machine is switched off, and tainted as out of service after a while; the taint is removed when the machine is back. */
