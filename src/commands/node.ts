@@ -26,6 +26,7 @@ import { type Command, type FlagValues, UsageError } from './command.ts';
 import { privatePath } from './private-path.ts';
 import { securityFlags, securityOptions } from './security-flags.ts';
 import { logLevelFlag, logLevelOf, parseListen } from './shared-flags.ts';
+import { damagedExitCode, explainStartFailure, isDamage } from './start-failure.ts';
 
 /** `moor node`: this machine as a node of a cluster elsewhere. */
 export const nodeCommand: Command = {
@@ -39,7 +40,9 @@ is kept beside it (DIR/pki, readable by root only) and renewed before it expires
 system:node:NAME, with the rights of a node. With --server it acts as the user that the server takes it for.
 
 It serves the kubelet's HTTPS API for the API server: "kubectl logs", exec, attach, cp and port-forward. The serving
-certificate comes from the cluster as well. Other clients are authenticated and authorized by the API server.`,
+certificate comes from the cluster as well. Other clients are authenticated and authorized by the API server.
+
+The exit code is 3 if the journal of mounts or a key of the node is damaged (docs/DATA-DIRECTORY.md).`,
   flags: [
     ...accessFlags,
     { name: 'name', value: 'NAME', about: 'the name of the node', default: "the machine's name" },
@@ -60,7 +63,7 @@ certificate comes from the cluster as well. Other clients are authenticated and 
       about: 'one more node for the cluster that wrote ./bootstrap (moor up --bootstrap-kubeconfig)',
     },
   ],
-  run: (flags) => runNode(nodeProcessOptions(flags)),
+  run: (flags) => runUndamaged(nodeProcessOptions(flags)),
 };
 
 interface NodeProcessOptions {
@@ -95,6 +98,17 @@ function nodeProcessOptions(flags: FlagValues): NodeProcessOptions {
   };
 }
 
+/** Damaged files of the node are refused in one line. */
+async function runUndamaged(options: NodeProcessOptions): Promise<number> {
+  try {
+    return await runNode(options);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    process.stderr.write(`moor node: ${explainStartFailure(error, { dataDir: options.directory })}\n`);
+    return damagedExitCode;
+  }
+}
+
 /** Runs a node until a signal ends it. Resolves with the exit code. */
 async function runNode({ access, name, podCidr, directory, logLevel, listen, security }: NodeProcessOptions): Promise<number> {
   const ability = canSandbox();
@@ -112,6 +126,7 @@ async function runNode({ access, name, podCidr, directory, logLevel, listen, sec
     return 0;
   }
   if (own instanceof Error) {
+    if (isDamage(own)) throw own;
     process.stderr.write(`moor node: cannot get a certificate from ${access.url}: ${own.message}\n`);
     return 1;
   }

@@ -1,5 +1,6 @@
 import { UnreadableValue } from '../apiserver/encryption/encrypted-store.ts';
 import { ConfigFileError } from '../apiserver/configuration/config-file.ts';
+import { JournalDamage } from '../node/volume-manager/journal.ts';
 import { StoreError } from '../store/contract.ts';
 import type { ClusterOptions } from '../cluster/cluster.ts';
 import { KubeconfigInUse } from '../cluster/apiserver/kubeconfig-file.ts';
@@ -24,7 +25,7 @@ export function explainStartFailure(error: unknown, options: ClusterOptions): st
   if (error instanceof ClusterDirectoryError || error instanceof KubeconfigInUse || error instanceof ConfigFileError) return error.message;
   if (error instanceof DataDamage)
     return `the data in ${options.dataDir} is damaged and was not changed: ${error.message}. ${error.advice ?? repairAdvice(options)}`;
-  if (error instanceof ExposedSecret) return `${error.message}.`;
+  if (error instanceof ExposedSecret || error instanceof JournalDamage) return `${error.message}.`;
   if (error instanceof NewerData) return newerData(error, options);
   if (error instanceof UnreadableValue) return `${error.message}. Start with an --encryption-provider-config that has that key.`;
   if (error instanceof StoreError) return explainStore(error, options);

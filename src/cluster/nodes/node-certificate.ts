@@ -9,6 +9,7 @@ import { Informer } from '../../client/informers/informer.ts';
 import type { Transport } from '../../client/transport.ts';
 import type { SecretFiles } from '../../world/secret-files.ts';
 import type { World } from '../../world/world.ts';
+import { DataDamage } from '../data-directory/data-damage.ts';
 import type { KeyAndCertificate } from './certificate-manager.ts';
 
 export interface NodeCertificateOptions {
@@ -31,10 +32,29 @@ const uses = {
   serving: { file: 'node-serving.pem', signerName: signers.nodeServing, usage: 'server auth' },
 } as const;
 
-/** The certificate in the file; undefined: there is none, or it cannot be used any more. */
+/** The certificate in the file; undefined: there is none, or it cannot be used any more. @throws DataDamage if the file holds something else */
 export async function loadNodeCertificate({ files, use, node, hosts, world }: NodeCertificateOptions): Promise<KeyAndCertificate | undefined> {
-  const kept = split((await files.read(uses[use].file)) ?? '');
-  return kept !== undefined && isUsable(kept, { node, hosts, now: world.clock.now() }) ? kept : undefined;
+  const { file } = uses[use];
+  const text = await files.read(file);
+  if (text === undefined) return undefined;
+  const kept = split(text);
+  if (kept === undefined || !isPair(kept)) {
+    throw new DataDamage({
+      file: `pki/${file}`,
+      expected: 'a private key and its certificate in PEM',
+      found: text === '' ? 'an empty file' : `${text.length} characters that are none`,
+      advice: 'Restore it, or remove it: the node then requests a new certificate with its kubeconfig.',
+    });
+  }
+  return isUsable(kept, { node, hosts, now: world.clock.now() }) ? kept : undefined;
+}
+
+function isPair({ key, certificate }: KeyAndCertificate): boolean {
+  try {
+    return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    return false;
+  }
 }
 
 /** Requests a certificate for a new key and stores both when it is issued, which may need an approval by hand. */
@@ -95,14 +115,9 @@ interface CertificateUse {
   readonly now: number;
 }
 
-/** For this node with its present addresses, for this key, and not expired. */
-function isUsable({ key, certificate }: KeyAndCertificate, { node, hosts, now }: CertificateUse): boolean {
-  try {
-    const read = new X509Certificate(certificate);
-    if (!read.subject.split('\n').includes(`CN=system:node:${node}`) || Date.parse(read.validTo) <= now) return false;
-    const isNamed = hosts.every((host) => (isIP(host) === 0 ? read.checkHost(host) : read.checkIP(host)) !== undefined);
-    return isNamed && read.checkPrivateKey(createPrivateKey(key));
-  } catch {
-    return false;
-  }
+/** For this node with its present addresses, and not expired. */
+function isUsable({ certificate }: KeyAndCertificate, { node, hosts, now }: CertificateUse): boolean {
+  const read = new X509Certificate(certificate);
+  if (!read.subject.split('\n').includes(`CN=system:node:${node}`) || Date.parse(read.validTo) <= now) return false;
+  return hosts.every((host) => (isIP(host) === 0 ? read.checkHost(host) : read.checkIP(host)) !== undefined);
 }

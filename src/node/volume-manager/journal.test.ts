@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { SimulatedDisk } from '../../sim/world/disk.ts';
 import { Prng } from '../../sim/world/prng.ts';
 import { SimulatedWorld } from '../../sim/world/world.ts';
-import { Journal, type StagedRecord } from './journal.ts';
+import { Journal, JournalDamage, type StagedRecord } from './journal.ts';
 
 const { log } = new SimulatedWorld(1);
 const directory = '/journal';
@@ -43,14 +43,61 @@ describe('the journal of mounts', () => {
     }
   });
 
-  test('a line that was cut off takes nothing else with it', async () => {
+  test('a last line that was cut off takes nothing else with it', async () => {
     const disk = new SimulatedDisk();
     const journal = await open(disk);
     await journal.put(record('a'));
     const file = await disk.openAppend(`${directory}/mounts.journal`);
-    await file.append([new TextEncoder().encode('\n{"put":{"type":"sta')]);
-    await journal.put(record('b'));
-    expect(keysIn(await open(disk.kill()))).toEqual(['a', 'b']);
+    await file.append([new TextEncoder().encode('\n12345678 [{"put":{"type":"sta')]);
+    const next = disk.kill();
+    await (await open(next)).put(record('b'));
+    expect(keysIn(await open(next.kill()))).toEqual(['a', 'b']);
+  });
+
+  async function written(): Promise<SimulatedDisk> {
+    const disk = new SimulatedDisk();
+    const first = await open(disk);
+    for (const key of ['a', 'b', 'c']) await first.put(record(key));
+    const next = disk.kill();
+    const journal = await open(next);
+    for (const key of ['d', 'e']) await journal.put(record(key));
+    return next.kill();
+  }
+
+  test('missing, empty, cut within what was written together, or with any byte changed before the last line: refused, and left as it is', async () => {
+    const path = `${directory}/mounts.journal`;
+    const sound = await written();
+    const bytes = Buffer.from(await sound.read(path, 0, await sound.size(path)));
+    const lastLine = bytes.lastIndexOf('\n', bytes.length - 2);
+    const whole = bytes.indexOf('"key":"c"');
+    for (let offset = 0; offset < bytes.length; offset++) {
+      const disk = await written();
+      const old = bytes.readUInt8(offset);
+      disk.damage(path, offset, Uint8Array.of(old ^ 4));
+      const isBreak = old === 10;
+      if (isBreak) continue;
+      if (offset < lastLine) await expect(open(disk), `offset ${offset}`).rejects.toThrow(JournalDamage);
+      else expect(keysIn(await open(disk))).toEqual(['a', 'b', 'c', 'd']);
+    }
+    for (let size = whole; size >= 0; size -= 7) {
+      const disk = await written();
+      await disk.truncate(path, size);
+      await expect(open(disk), `size ${size}`).rejects.toThrow(JournalDamage);
+      expect(await disk.size(path)).toBe(size);
+    }
+    const removed = await written();
+    await removed.remove(path);
+    await expect(open(removed)).rejects.toThrow('/journal/mounts.journal is damaged and was not changed: expected a journal of mounts, found no file');
+  });
+
+  test('of format 1 is read, and written anew', async () => {
+    const disk = new SimulatedDisk();
+    await disk.makeDirectory(directory);
+    const file = await disk.openAppend(`${directory}/mounts.journal`);
+    await file.append([new TextEncoder().encode(`\n${JSON.stringify({ put: record('a') })}\n\n${JSON.stringify({ put: record('b') })}\n\n{"drop":"b"}\n`)]);
+    await file.sync();
+    expect(keysIn(await open(disk))).toEqual(['a']);
+    expect(keysIn(await open(disk.kill()))).toEqual(['a']);
   });
 
   test('is shortened, so that it does not grow for ever', async () => {
