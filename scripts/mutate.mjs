@@ -10,7 +10,7 @@
 //   npm run mutate -- --report               only writes the page
 //
 // --folder F   the copy of the tree and the state (moor-mutate in the folder for temporary files)
-// --seeds N    at most N worlds for each mutant (200)
+// --seeds N    at most N worlds for each mutant (200)      --first N   so many of them before the tests (20)
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -202,39 +202,45 @@ async function confirm(copy, result, healthy) {
   return healthy[test.file] ? result : undefined;
 }
 
-async function runAll(copy, state, { save, seeds }) {
+async function runAll(copy, state, { save, seeds, first }) {
   const tests = testsOf(copy.root, copy.files());
-  const due = state.entries.filter(({ result }) => result === undefined);
-  for (const entry of due) {
-    const mutant = placeNow(copy, entry.mutant);
-    if (mutant === undefined) entry.result = { gone: true };
-    else entry.mutant = mutant;
-  }
-  const left = due.filter(({ result }) => result === undefined);
-  if (left.some(({ seeds: known }) => known === undefined)) {
+  const left = stillThere(copy, state);
+  const unknown = left.filter((entry) => entry.seeds === undefined);
+  if (unknown.length > 0) {
     const reaching = await reachingSeeds(
       copy,
-      left.map(({ mutant }) => mutant),
+      unknown.map(({ mutant }) => mutant),
       Array.from({ length: seeds }, (_, i) => i + 1),
     );
-    for (const [i, entry] of left.entries()) entry.seeds = reaching[i];
+    for (const [i, entry] of unknown.entries()) entry.seeds = reaching[i];
     save();
   }
-  // All mutants in a few worlds first: most are noticed there, and the others take long.
-  for (const most of [firstWorlds, seeds]) for (const entry of left) if (entry.result === undefined) await runWorlds(copy, entry, { most, save });
+  // All mutants in a few worlds first, then the tests: most are noticed there, and the others take long.
+  for (const entry of left) await runWorlds(copy, entry, { most: first, save });
   for (const entry of left) if (entry.result === undefined) await runTests(copy, entry, { tests: tests(entry.mutant.file), state, save });
+  for (const entry of left) await runWorlds(copy, entry, { most: seeds, save });
 }
 
-const firstWorlds = 20;
+/** The mutants that the simulator may still notice, at the places where their code is now. */
+function stillThere(copy, state) {
+  const left = [];
+  for (const entry of state.entries) {
+    if (entry.result?.simulator !== undefined) continue;
+    const mutant = placeNow(copy, entry.mutant);
+    if (mutant === undefined) entry.result = { gone: true };
+    else left.push(Object.assign(entry, { mutant }));
+  }
+  return left;
+}
 
 /** The next worlds that run the mutant's code. */
 async function runWorlds(copy, entry, { most, save }) {
   const { mutant, ran = 0 } = entry;
-  const text = mutate(copy.text(mutant.file), mutant, mutant.replace);
-  const next = entry.seeds.slice(ran, most);
-  const { caught } = await huntIn(copy.root, [{ file: mutant.file, text }], next);
+  const next = entry.result?.simulator === undefined ? entry.seeds.slice(ran, most) : [];
+  if (next.length === 0) return;
+  const { caught } = await huntIn(copy.root, [{ file: mutant.file, text: mutate(copy.text(mutant.file), mutant, mutant.replace) }], next);
   entry.ran = ran + next.length;
-  if (caught !== undefined) entry.result = { simulator: caught, reaching: entry.seeds.length };
+  if (caught !== undefined) entry.result = { simulator: caught };
   save();
   if (caught !== undefined) print(entry);
 }
@@ -243,20 +249,19 @@ async function runTests(copy, entry, { tests, state, save }) {
   const { healthy } = state;
   for (let tries = 0; entry.result === undefined && tries < 5; tries++) {
     const test = await copy.with(entry.mutant, () => firstFailure(copy, tests, healthy));
-    const found = { reaching: entry.seeds.length, ...(test === undefined ? {} : { test }) };
-    entry.result = await confirm(copy, found, healthy);
+    entry.result = await confirm(copy, test === undefined ? {} : { test }, healthy);
   }
   save();
   print(entry);
 }
 
-const print = ({ mutant, result }) => console.log(`${describe(mutant)}: ${outcome(result)}`);
+const print = (entry) => console.log(`${describe(entry.mutant)}: ${outcome(entry)}`);
 
-function outcome(result) {
+function outcome({ result, ran = 0, seeds }) {
   if (result === undefined) return 'undecided';
   if (result.gone) return 'the code has changed';
   if (result.simulator !== undefined) return `simulator, seed ${result.simulator.seed}: ${result.simulator.invariant}: ${result.simulator.what}`;
-  return `${result.test === undefined ? 'NOTHING' : `test ${result.test.file}: ${result.test.title}`} (${result.reaching} worlds run it)`;
+  return `${result.test === undefined ? 'NOTHING' : `test ${result.test.file}: ${result.test.title}`} (${ran} of ${seeds.length} worlds)`;
 }
 
 const isDueAgain = { simulator: ({ simulator }) => simulator === undefined, nothing: ({ simulator, test }) => simulator === undefined && test === undefined };
@@ -282,7 +287,7 @@ async function main(args) {
   }
   save();
   if (args.includes('--sample')) return 0;
-  await runAll(copy, state, { save, seeds });
+  await runAll(copy, state, { save, seeds, first: Number(option('--first', 20)) });
   return writeReport(root, state);
 }
 

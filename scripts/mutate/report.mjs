@@ -22,13 +22,13 @@ const percent = (part, all) => `${all === 0 ? 0 : Math.round((100 * part) / all)
 export const nameOf = ({ operator, file, original }) => `${operator}: ${file}: ${original.replaceAll(/\s+/g, ' ')}`;
 
 /** Which of the three, and by what. */
-function caughtBy({ result, mutant }, explanations) {
-  const { simulator, test, reaching } = result;
+function caughtBy({ result, mutant, ran = 0, seeds }, explanations) {
+  const { simulator, test } = result;
   if (simulator !== undefined) return ['simulator', `seed ${simulator.seed}: ${simulator.invariant}`];
   if (test !== undefined) return ['tests', `${test.file.replace(/^.*?(src|test)\//, '$1/')}: ${test.title}`];
   const why = explanations[nameOf(mutant)];
   if (why !== undefined) return ['equivalent', why];
-  return ['nothing', reaching === 0 ? 'no world runs it' : `${reaching} worlds run it`];
+  return ['nothing', seeds.length === 0 ? 'no world runs it' : `${ran} of the ${seeds.length} worlds that run it`];
 }
 
 export function writeReport(root, state) {

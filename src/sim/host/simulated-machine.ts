@@ -22,7 +22,7 @@ export type MachineEvent =
   /** `disks`: by the volume's name in the pod, the handle of the disk that the container sees there; undefined: none. */
   | { readonly do: 'start'; readonly podUid: string; readonly disks: ReadonlyMap<string, string | undefined> };
 
-/** How long a mount, or a call of the runtime, may take. */
+/** How long a mount, a sync of the disk, or a call of the runtime may take. */
 const slowMs = 300;
 
 interface ArmedKill {
@@ -57,12 +57,12 @@ export class SimulatedMachine {
   /** The machine as a new process uses it. */
   startProcess(process: SimulatedProcess): { readonly host: SimulatedHost; readonly disk: SimulatedDisk; readonly call: () => Promise<void> } {
     const step = (moment: 'before' | 'after') => () => this.#step(process, moment);
-    this.#disk = this.#disk.kill({ before: step('before') });
     const [before, after] = [step('before'), step('after')];
     const slowly = async () => {
       await this.#options.world.sleep(this.#options.random.float() * slowMs);
       await before();
     };
+    this.#disk = this.#disk.kill({ before: ({ name }) => (name === 'sync' ? slowly() : before()) });
     const host = new SimulatedHost(this.#machine, {
       before: ({ name }) => (name === 'mount' || name === 'unmount' ? slowly() : before()),
       after: async ({ name, path }) => {
