@@ -1,3 +1,4 @@
+import { boundedJson, cutText } from './bounded-text.ts';
 import { quoteGo } from './json.ts';
 
 /** One thing that is wrong with one field; becomes a cause in a Status and a part of its message. */
@@ -28,6 +29,37 @@ export type FieldErrorType =
  * server busy for seconds for an answer too long to read. Kubernetes names all of them.
  */
 export const maxReportedErrors = 1_000;
+
+/** Characters of all of them together; of the rest only the number is said. */
+const maxReportedCharacters = 64 * 1024;
+
+/** The texts of the errors that are reported, each once, and of their causes. */
+export function reportedErrors(all: readonly FieldError[]): { readonly texts: readonly string[]; readonly causes: readonly StatusCause[] } {
+  const texts = new Set<string>();
+  const causes: StatusCause[] = [];
+  let characters = 0;
+  for (const error of all.slice(0, maxReportedErrors)) {
+    const message = causeMessage(error);
+    const field = cutText(error.field, maxFieldLength);
+    causes.push({ reason: causeReason(error), message, field });
+    texts.add(`${field}: ${message}`);
+    characters += field.length + message.length;
+    if (characters > maxReportedCharacters && causes.length < all.length) {
+      texts.add(`... and ${all.length - causes.length} more errors`);
+      break;
+    }
+  }
+  return { texts: [...texts], causes };
+}
+
+interface StatusCause {
+  reason: string;
+  message: string;
+  field: string;
+}
+
+/** Of the path of a field; a path has the keys of maps in it, which clients choose. */
+const maxFieldLength = 4 * 1024;
 
 const reasons: Readonly<Record<FieldErrorType, string>> = {
   Required: 'FieldValueRequired',
@@ -98,12 +130,16 @@ export const causeReason = (error: FieldError): string => reasons[error.type];
 /** 'Invalid value: "x": must be y': a cause's message, and, behind the field, a part of the Status' message. */
 export function causeMessage(error: FieldError): string {
   const head = withoutValue.has(error.type) || error.value === omittedValue ? words[error.type] : `${words[error.type]}: ${showValue(error.value)}`;
-  return error.detail === '' ? head : `${head}: ${error.detail}`;
+  return error.detail === '' ? head : `${head}: ${cutText(error.detail, maxShownValue)}`;
 }
 
+/** Of the value of one error. Kubernetes shows all of it. */
+const maxShownValue = 16 * 1024;
+
 function showValue(value: unknown): string {
-  if (typeof value === 'string') return quoteGo(value);
+  if (typeof value === 'string')
+    return value.length > maxShownValue ? `${quoteGo(value.slice(0, maxShownValue))}... (${value.length - maxShownValue} more characters)` : quoteGo(value);
   if (typeof value === 'bigint') return value.toString();
   // Go's encoder escapes what HTML would read as markup.
-  return (JSON.stringify(value) ?? 'null').replace(/[<>&]/g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`);
+  return boundedJson(value, maxShownValue).replace(/[<>&]/g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`);
 }

@@ -46,9 +46,9 @@ test('patterns that nest too deeply, or grow too large, are refused before they 
   expect(problemOf(deep)).toBe(`error parsing regexp: expression nests too deeply: \`${deep}\``);
   const large = `(${'a'.repeat(3_000)}){1000}`;
   expect(problemOf(large)).toBe(`error parsing regexp: expression too large: \`${large}\``);
-  expect(problemOf('a'.repeat(50_001))).toBe('error parsing regexp: expression too large');
+  expect(problemOf('a'.repeat(10_001))).toBe('error parsing regexp: expression too large');
   expect(problemOf('(x{1000}){1000}')).toBe('error parsing regexp: invalid repeat count: `{1000}`');
-  expect(problemOf('a'.repeat(50_000))).toBe('none');
+  expect(problemOf('a'.repeat(10_000))).toBe('none');
 });
 
 const cases: readonly (readonly [pattern: string, matching: readonly string[], other: readonly string[]])[] = [

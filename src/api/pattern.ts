@@ -1,6 +1,7 @@
 /** Regular expressions as Go (RE2) has them, by re2js. The patterns come from users: docs/decisions/0015-regular-expressions.md. */
 import { LRUCache } from 'lru-cache';
 import type { RE2JS } from 're2js';
+import { patternCost } from './pattern-cost.ts';
 
 /** In the words of Go's regexp/syntax. */
 export class PatternError extends Error {
@@ -10,8 +11,8 @@ export class PatternError extends Error {
   }
 }
 
-/** re2js needs 7 seconds and 800 MB to find that a pattern of 3 MB is too large. */
-const MAX_SOURCE_LENGTH = 50_000;
+/** A pattern of this cost takes some fifty milliseconds to compile. re2js needs 7 seconds and 800 MB to find that one of 3 MB is too large. */
+export const maxPatternCost = 10_000;
 
 type Engine = typeof import('re2js');
 
@@ -52,9 +53,12 @@ export class Pattern {
   }
 }
 
+const tooLarge = 'error parsing regexp: expression too large';
+
 function compile(source: string): RE2JS {
   if (engine === undefined) throw new Error('loadPatterns() has not finished');
-  if (source.length > MAX_SOURCE_LENGTH) throw new PatternError('error parsing regexp: expression too large');
+  const { cost, isRefused } = patternCost(source, maxPatternCost);
+  if (cost > maxPatternCost && !isRefused) throw new PatternError(source.length > maxPatternCost ? tooLarge : quoted(tooLarge, source));
   try {
     return engine.RE2JS.compile(source);
   } catch (error) {

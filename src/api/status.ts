@@ -1,4 +1,5 @@
-import { causeMessage, causeReason, type FieldError, maxReportedErrors } from './field-error.ts';
+import { cutText } from './bounded-text.ts';
+import { type FieldError, maxReportedErrors, reportedErrors } from './field-error.ts';
 import { type Kind, qualifiedResource } from './kind.ts';
 
 /** The answer to a request that failed, and to a few that did not (delete). */
@@ -36,11 +37,11 @@ export class ApiError extends Error {
   /** What the client should know beside: texts for the Warning header. */
   warnings: readonly string[] = [];
   constructor(code: number, reason: string, message: string, details?: StatusDetails) {
-    super(message);
+    super(cutText(message, maxMessage));
     this.name = 'ApiError';
     this.code = code;
     this.reason = reason;
-    this.details = details;
+    this.details = details === undefined ? undefined : boundedDetails(details);
   }
   toStatus(): Status {
     return {
@@ -54,6 +55,33 @@ export class ApiError extends Error {
       code: this.code,
     };
   }
+}
+
+/** Characters of a message, of a name and of a cause, whatever a client sent. */
+const maxMessage = 128 * 1024;
+const maxDetail = 20 * 1024;
+
+function boundedDetails(details: StatusDetails): StatusDetails {
+  const { name, causes } = details;
+  return {
+    ...details,
+    ...(name === undefined ? {} : { name: cutText(name, maxDetail) }),
+    ...(causes === undefined ? {} : { causes: boundedCauses(causes) }),
+  };
+}
+
+function boundedCauses(causes: readonly StatusCause[]): StatusCause[] {
+  const kept: StatusCause[] = [];
+  let characters = 0;
+  for (const cause of causes) {
+    const { message = '', field = '' } = cause;
+    if (characters > maxMessage || kept.length >= maxReportedErrors) break;
+    characters += message.length + field.length;
+    kept.push(
+      message.length <= maxDetail && field.length <= maxDetail ? cause : { ...cause, message: cutText(message, maxDetail), field: cutText(field, maxDetail) },
+    );
+  }
+  return kept;
 }
 
 /** A page of a list that can no longer be consistent with those before it; `token` continues it at the current revision. */
@@ -110,16 +138,15 @@ export const statusErrors = {
   unsupportedMediaType: (accepted: readonly string[]) =>
     new ApiError(415, 'UnsupportedMediaType', `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`),
   invalid: (kind: Pick<Kind, 'group' | 'kind'>, name: string, all: readonly FieldError[]) => {
-    const errors = all.length > maxReportedErrors ? all.slice(0, maxReportedErrors) : all;
     // A check that ran twice shows as two causes, but is said once.
-    const texts = [...new Set(errors.map((e) => `${e.field}: ${causeMessage(e)}`))];
+    const { texts, causes } = reportedErrors(all);
     const list = texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`;
     const qualified = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
     return new ApiError(422, 'Invalid', `${qualified} "${name}" is invalid: ${list}`, {
       ...(name === '' ? {} : { name }),
       ...(kind.group === '' ? {} : { group: kind.group }),
       kind: kind.kind,
-      causes: errors.map((e) => ({ reason: causeReason(e), message: causeMessage(e), field: e.field })),
+      causes: [...causes],
     });
   },
   tooManyRequests: (message: string, retryAfterSeconds: number) => new ApiError(429, 'TooManyRequests', message, { retryAfterSeconds }),

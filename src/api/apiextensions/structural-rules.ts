@@ -1,6 +1,7 @@
 /** Structural schemas (upstream: apiextensions schema/validation.go): each field is specified in one place; anyOf and the like only add conditions on values. */
 import { causeMessage, type FieldError, forbidden, invalid, required } from '../field-error.ts';
-import { patternOf } from '../pattern.ts';
+import { maxPatternCost, patternOf } from '../pattern.ts';
+import { patternCost } from '../pattern-cost.ts';
 import { deepEqual } from '../schema/plain-object.ts';
 import { additionalOf, type JsonSchema, propertyOf } from '../json-schema.ts';
 
@@ -8,9 +9,34 @@ type Level = 'root' | 'item' | 'field';
 
 /** The errors of a schema that is not structural, sorted by text. */
 export function validateStructural(schema: JsonSchema, field: string): FieldError[] {
+  if (patternsCost(schema) > maxPatternsCost) return [forbidden(field, 'the patterns of the schema are too large together: they take too long to compile')];
   const errors = [...invariants(schema, 'root', field), ...completeness(schema, field)];
-  const text = (error: FieldError): string => `${error.field}: ${causeMessage(error)}`;
-  return errors.sort((a, b) => (text(a) < text(b) ? -1 : 1));
+  return errors
+    .map((error) => ({ error, text: `${error.field}: ${causeMessage(error)}` }))
+    .sort((a, b) => (a.text < b.text ? -1 : 1))
+    .map(({ error }) => error);
+}
+
+/** Some half a second. Definitions in use have patterns of a few thousand characters in all. */
+const maxPatternsCost = 100_000;
+
+/** Of all different patterns in a schema. */
+function patternsCost(schema: JsonSchema): number {
+  const sources = new Set<string>();
+  const visit = (part: JsonSchema | undefined): void => {
+    if (part === undefined) return;
+    if (part.pattern !== undefined) sources.add(part.pattern);
+    for (const inner of [...properties(part).map(([, property]) => property), ...(part.anyOf ?? []), ...(part.allOf ?? []), ...(part.oneOf ?? [])])
+      visit(inner);
+    for (const inner of [part.items, additionalOf(part), part.not]) visit(inner);
+  };
+  visit(schema);
+  let total = 0;
+  for (const source of sources) {
+    total += Math.min(patternCost(source, maxPatternCost).cost, maxPatternCost);
+    if (total > maxPatternsCost) break;
+  }
+  return total;
 }
 
 const properties = (schema: JsonSchema): [string, JsonSchema][] => Object.entries(schema.properties ?? {});

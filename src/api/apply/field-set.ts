@@ -79,6 +79,14 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
   return { member: a.member || b.member, children };
 }
 
+/** Of many sets, by halves: one after the other would copy the growing result for each. */
+export function unionOf(sets: readonly FieldSet[]): FieldSet {
+  const [first = emptySet, second] = sets;
+  if (second === undefined) return first;
+  const half = Math.ceil(sets.length / 2);
+  return union(unionOf(sets.slice(0, half)), unionOf(sets.slice(half)));
+}
+
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   const children: [PathElement, FieldSet][] = [];
   for (const [element, child] of a.children) {

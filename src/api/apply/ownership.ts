@@ -54,6 +54,7 @@ class Comparisons {
   readonly #before: Versioned;
   readonly #after: Versioned;
   readonly #made = new Map<string, Comparison>();
+  readonly #changed = new Map<string, FieldSet>();
   constructor(typing: Typing, before: Versioned, after: Versioned) {
     this.#typing = typing;
     this.#before = before;
@@ -67,6 +68,16 @@ class Comparisons {
       this.#made.set(version, made);
     }
     return made;
+  }
+  /** Modified and added fields: made once, and not for each of many owners. */
+  changedIn(version: string): FieldSet {
+    let changed = this.#changed.get(version);
+    if (changed === undefined) {
+      const { modified, added } = this.in(version);
+      changed = union(modified, added);
+      this.#changed.set(version, changed);
+    }
+    return changed;
   }
 }
 
@@ -127,8 +138,8 @@ function takeChanged(owners: Map<string, Owner>, { id, force, comparisons }: Tra
   const left = new Map<string, Owner>();
   for (const [other, owner] of owners) {
     if (other === id) continue;
-    const { removed, modified, added } = comparisons.in(owner.version);
-    const set = intersection(owner.set, union(modified, added));
+    const { removed } = comparisons.in(owner.version);
+    const set = intersection(owner.set, comparisons.changedIn(owner.version));
     if (!isEmpty(set)) taken.set(other, { owner, set });
     left.set(other, { ...owner, set: difference(difference(owner.set, set), removed) });
   }

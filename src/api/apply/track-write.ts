@@ -1,6 +1,6 @@
 /** managedFields of updates: the manager that changes a field owns it from then on. */
 import type { ManagedFieldsEntry } from '../generated/types.ts';
-import { difference, isEmpty, setOf, union } from './field-set.ts';
+import { difference, type FieldSet, isEmpty, setOf, union, unionOf } from './field-set.ts';
 import { noOwners, oldestFirst, type Owner, ownerId, type Owners, readOwners, writeOwners } from './managed-entries.ts';
 import { type Typing, update } from './ownership.ts';
 import { fieldElement } from './path-element.ts';
@@ -59,6 +59,8 @@ function capped(owners: Map<string, Owner>): Owners {
   const updaters = oldestFirst(new Map([...owners].filter(([, { operation }]) => operation === 'Update')));
   let count = updaters.length;
   const firstOf = new Map<string, string>();
+  /** By id: what is merged into one owner. */
+  const merged = new Map<string, FieldSet[]>();
   for (const [id, owner] of updaters) {
     if (count <= maxUpdaters) break;
     const { version } = owner;
@@ -70,11 +72,18 @@ function capped(owners: Map<string, Owner>): Owners {
     const bucket = { manager: oldUpdates, operation: 'Update', version, subresource: '' } as const;
     const bucketId = ownerId(bucket);
     const collected = owners.get(bucketId) ?? owners.get(first);
+    const sets = merged.get(bucketId) ?? (collected === undefined ? [] : [collected.set]);
+    sets.push(owner.set);
+    merged.set(bucketId, sets);
     owners.delete(first);
     owners.delete(id);
-    owners.set(bucketId, { ...bucket, time: owner.time, set: collected === undefined ? owner.set : union(owner.set, collected.set) });
+    owners.set(bucketId, { ...bucket, time: owner.time, set: owner.set });
     firstOf.set(version, bucketId);
     count--;
+  }
+  for (const [id, sets] of merged) {
+    const bucket = owners.get(id);
+    if (bucket !== undefined) owners.set(id, { ...bucket, set: unionOf(sets) });
   }
   return owners;
 }

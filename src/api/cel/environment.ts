@@ -100,8 +100,12 @@ class LoadedCel implements Cel {
   }
 }
 
+/** cel-go's own limit. */
+const MAX_EXPRESSION_LENGTH = 100_000;
+
 /** Not checked yet. Calls of cel-js's own `matches`, which backtracks, are replaced. */
 export function parse(environment: Environment, text: string): ParseResult {
+  if (text.length > MAX_EXPRESSION_LENGTH) throw new Error(`expression code point size exceeds limit: size: ${text.length}, limit ${MAX_EXPRESSION_LENGTH}`);
   const parsed = environment.parse(text);
   rename(parsed.ast, { from: 'matches', to: 'matchesPattern' });
   return parsed;

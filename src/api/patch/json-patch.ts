@@ -23,6 +23,9 @@ export class JsonPatchError extends Error {
 /** The bytes that all "copy" operations may add: a small patch must not grow an object without bound. */
 const maxCopiedBytes = 3 * 1024 * 1024;
 
+/** The elements that all insertions into lists and removals from them may shift: some tenths of a second. */
+const maxShiftedElements = 100_000_000;
+
 /** The patched document; the given one stays as it is. @throws JsonPatchError */
 export function applyJsonPatch(document: unknown, operations: readonly JsonPatchOperation[]): unknown {
   const patch = new Patch(cloneObject(document));
@@ -38,6 +41,7 @@ type Place =
 class Patch {
   root: unknown;
   #copiedBytes = 0;
+  #shiftedElements = 0;
 
   constructor(root: unknown) {
     this.root = root;
@@ -46,9 +50,9 @@ class Patch {
   apply(operation: JsonPatchOperation): void {
     switch (operation.op) {
       case 'add':
-        return add(this.#place(operation.path), cloneObject(operation.value ?? null));
+        return this.#add(this.#place(operation.path), cloneObject(operation.value ?? null));
       case 'remove':
-        return remove(this.#place(operation.path));
+        return this.#remove(this.#place(operation.path));
       case 'replace':
         return this.#replace(operation);
       case 'move':
@@ -77,8 +81,8 @@ class Patch {
   #move({ from, path }: JsonPatchOperation): void {
     const source = this.#place(from);
     const value = get(source);
-    remove(source);
-    add(this.#place(path), value ?? null);
+    this.#remove(source);
+    this.#add(this.#place(path), value ?? null);
   }
 
   #copy({ from, path }: JsonPatchOperation): void {
@@ -89,7 +93,24 @@ class Patch {
       throw new JsonPatchError(
         `Unable to complete the copy, the accumulated size increase of copy is ${this.#copiedBytes}, exceeding the limit ${maxCopiedBytes}`,
       );
-    add(target, cloneObject(value));
+    this.#add(target, cloneObject(value));
+  }
+
+  #add(place: Place, value: unknown): void {
+    this.#countShifted(place);
+    add(place, value);
+  }
+
+  #remove(place: Place): void {
+    this.#countShifted(place);
+    remove(place);
+  }
+
+  /** Ten thousand operations at the start of a list of a million elements would take minutes. */
+  #countShifted(place: Place): void {
+    if (place.in === 'object' || place.key === '-') return;
+    this.#shiftedElements += place.list.length;
+    if (this.#shiftedElements > maxShiftedElements) throw new JsonPatchError(`the operations shift more than ${maxShiftedElements} elements of lists`);
   }
 
   #test({ path, value }: JsonPatchOperation): void {

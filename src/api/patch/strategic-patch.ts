@@ -128,8 +128,10 @@ function deleteScalars(original: JsonObject, key: string, value: unknown, schema
   if (!Array.isArray(current) || !Array.isArray(value)) return;
   const field = lookUpList(schema, key);
   if (current.length === 0 && value.length === 0) return;
-  original[key] = holdObjects(current, value) ? mergeList(current, value, field).items : current.filter((item) => !value.includes(item));
+  original[key] = holdObjects(current, value) ? mergeList(current, value, field).items : without(current, new Set(value));
 }
+
+const without = (items: readonly unknown[], removed: ReadonlySet<unknown>): unknown[] => items.filter((item) => !removed.has(item));
 
 /** Merges the lists with a $setElementOrder, and removes them from the patch. */
 function mergeOrderedLists(original: JsonObject, patch: JsonObject, schema: TypeExpression): void {

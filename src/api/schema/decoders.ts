@@ -1,3 +1,4 @@
+import { int32, int64, type IntegerRange, readInteger } from '../integers.ts';
 import { isJsonObject, JsonNumber, setOwn } from '../json.ts';
 import { decodeBase64 } from './base64.ts';
 import { DecodeError, DecodeState, type FieldFrame, type GoType, numberText } from './decode-state.ts';
@@ -251,13 +252,6 @@ const scalarDecoders: Readonly<Record<Scalar, (go: string) => Decoder>> = {
   },
 };
 
-interface IntegerRange {
-  readonly min: bigint;
-  readonly max: bigint;
-}
-
-const int32: IntegerRange = { min: -(2n ** 31n), max: 2n ** 31n - 1n };
-const int64: IntegerRange = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
 const uint8: IntegerRange = { min: 0n, max: 255n };
 
 function integerDecoder(type: GoType, range: IntegerRange): Decoder {
@@ -270,12 +264,7 @@ function integerDecoder(type: GoType, range: IntegerRange): Decoder {
   };
 }
 
-function isInteger(value: number | JsonNumber, { min, max }: IntegerRange): boolean {
-  const text = numberText(value);
-  if (!/^-?[0-9]+$/.test(text)) return false;
-  const integer = BigInt(text);
-  return integer >= min && integer <= max;
-}
+const isInteger = (value: number | JsonNumber, range: IntegerRange): boolean => typeof readInteger(numberText(value), range) === 'bigint';
 
 /** To Go, bytes are also a list of numbers. */
 function decodeByteList(values: readonly unknown[], state: DecodeState): string {

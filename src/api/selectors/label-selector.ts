@@ -2,6 +2,7 @@
  * Label selectors in both of their forms: the string of a query (`tier in (web,db),!legacy`) and the LabelSelector
  * object of a spec. Both become the same list of requirements.
  */
+import { int64, readInteger } from '../integers.ts';
 import { causeMessage, type FieldError, invalid } from '../field-error.ts';
 import { labelKeyProblems, labelValueProblems } from '../validation/names.ts';
 
@@ -62,11 +63,10 @@ function meets({ key, operator, values }: Requirement, labels: Labels | undefine
   }
 }
 
-const integer = /^[+-]?\d+$/;
-
 function compareIntegers(left: string, operator: '>' | '<', right: string): boolean {
-  if (!integer.test(left) || !integer.test(right)) return false;
-  return operator === '>' ? BigInt(left) > BigInt(right) : BigInt(left) < BigInt(right);
+  const [a, b] = [readInteger(left, int64), readInteger(right, int64)];
+  if (typeof a !== 'bigint' || typeof b !== 'bigint') return false;
+  return operator === '>' ? a > b : a < b;
 }
 
 /** The string form, requirements and values sorted: equal selectors have equal strings. */
@@ -140,7 +140,7 @@ function countErrors(operator: SelectorOperator, values: readonly string[]): Fie
     case '>':
     case '<':
       return values.flatMap((value, i) =>
-        integer.test(value) ? [] : [invalid(`values[${i}]`, value, "for 'Gt', 'Lt' operators, the value must be an integer")],
+        typeof readInteger(value, int64) === 'bigint' ? [] : [invalid(`values[${i}]`, value, "for 'Gt', 'Lt' operators, the value must be an integer")],
       );
   }
 }

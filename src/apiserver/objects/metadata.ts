@@ -68,9 +68,13 @@ export function dedupeOwners({ metadata }: KubeObject, when: 'given' | 'admitted
   if (references === undefined || references.length < 2) return [];
   const kept: OwnerReference[] = [];
   const duplicates: string[] = [];
+  const known = new Set<string>();
   for (const reference of references) {
-    if (kept.some((other) => other.uid === reference.uid && deepEqual(other, reference))) duplicates.push(reference.uid);
+    const { apiVersion, kind, name, uid, controller, blockOwnerDeletion } = reference;
+    const identity = JSON.stringify([apiVersion, kind, name, uid, controller, blockOwnerDeletion]);
+    if (known.has(identity)) duplicates.push(uid);
     else kept.push(reference);
+    known.add(identity);
   }
   if (duplicates.length === 0) return [];
   metadata.ownerReferences = kept;

@@ -1,3 +1,5 @@
+import { readInteger, uint64 } from '../../../api/integers.ts';
+import { quoteGo } from '../../../api/json.ts';
 import { invalid, omittedValue } from '../../../api/field-error.ts';
 import type { Namespace } from '../../../api/generated/types.ts';
 import type { Kind, SpecPart } from '../../../api/kind.ts';
@@ -218,13 +220,12 @@ function checkVersion(kind: Kind, { metadata }: KubeObject, current: number): vo
 /** Kubernetes answers a version that is not a number with 500 and Go's words, unlike in a query. */
 function versionOf(text: string): number {
   if (text === '') return 0;
-  if (!/^\d+$/.test(text)) throw new ApiError(500, '', `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`);
-  const version = BigInt(text);
-  if (version > MAX_VERSION) throw new ApiError(500, '', `strconv.ParseUint: parsing ${JSON.stringify(text)}: value out of range`);
+  // An unsigned number has no sign in Go, not even a plus.
+  const version = /^[+-]/.test(text) ? 'syntax' : readInteger(text, uint64);
+  if (version === 'syntax') throw new ApiError(500, '', `strconv.ParseUint: parsing ${quoteGo(text)}: invalid syntax`);
+  if (version === 'range') throw new ApiError(500, '', `strconv.ParseUint: parsing ${quoteGo(text)}: value out of range`);
   return Number(version);
 }
-
-const MAX_VERSION = 2n ** 64n - 1n;
 
 interface Preparation {
   readonly object: KubeObject;

@@ -7,9 +7,7 @@ import type { Client } from '../../../client/client.ts';
 import type { Decision, ObjectWrite } from '../../../client/decision.ts';
 import type { Result } from '../../../client/result.ts';
 import { type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
-
-/** The reason of this controller's approvals. */
-export const autoApproved = 'AutoApproved';
+import { autoApproved } from './signer-rules.ts';
 
 /** A virtual subresource of CertificateSigningRequests: a user who may create it gets such requests approved automatically. */
 export interface Permission {

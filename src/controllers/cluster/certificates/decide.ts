@@ -4,8 +4,8 @@ import { signers } from '../../../api/kinds/certificates/signer-name.ts';
 import { parseIp } from '../../../api/validation/ip.ts';
 import { type CertificateRequest, parseCertificateRequest } from '../../../api/x509/certificate-request.ts';
 import { endOfCertificate } from '../../../api/x509/certificates.ts';
-import { autoApproved, type CertificateAction, type CertificateDecision, type Permission } from './actions.ts';
-import { nodeClientProblem, nodeServingProblem, nodeUserPrefix, signerRules } from './signer-rules.ts';
+import type { CertificateAction, CertificateDecision, Permission } from './actions.ts';
+import { autoApproved, nodeClientProblem, nodeServingProblem, nodeUserPrefix, signerRules } from './signer-rules.ts';
 
 export interface CertificateSnapshot {
   readonly request: Stored<CertificateSigningRequest>;

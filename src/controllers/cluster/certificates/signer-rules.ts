@@ -5,6 +5,9 @@ import type { CertificateRequest } from '../../../api/x509/certificate-request.t
 type Rule = (request: CertificateRequest, usages: readonly string[]) => string | undefined;
 
 const NODES = 'system:nodes';
+/** The reason of this controller's approvals. */
+export const autoApproved = 'AutoApproved';
+
 export const nodeUserPrefix = 'system:node:';
 
 const clientUsages = ['client auth', 'digital signature', 'key encipherment'];
