@@ -15,7 +15,7 @@ const world = {
   timers: {
     soon: (callback) => void setImmediate(() => callback()),
     after: (ms, callback) => {
-      const timer = setTimeout(callback, ms).unref();
+      const timer = setTimeout(() => callback(), ms).unref();
       return () => clearTimeout(timer);
     },
   },

@@ -52,7 +52,8 @@ function prove(calls: readonly Call[], directory: string): { acknowledgements: n
     const log = path === undefined ? undefined : logs.get(path);
     if (call.name === 'openat' && call.result >= 0) {
       open.set(call.result, call.path);
-      if (/\/log-\d+$/.test(call.path) && call.text.includes('O_WRONLY')) logs.set(call.path, { path: call.path, appends: [], syncs: [], created: call.end });
+      const isLog = /\/log-\d+$/.test(call.path) && call.text.includes('O_WRONLY');
+      if (isLog && !logs.has(call.path)) logs.set(call.path, { path: call.path, appends: [], syncs: [], created: call.end });
     }
     if (call.name === 'close' && call.fd !== undefined) open.delete(call.fd);
     if (call.name === 'fsync' && path === directory) directorySyncs.push(call);

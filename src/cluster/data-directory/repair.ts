@@ -17,7 +17,7 @@ export interface Finding {
   /** A sentence: what is kept, and what is lost. */
   readonly remedy: string;
   /** undefined: no repair can help. */
-  repair?(copyTo: string): Promise<void>;
+  readonly repair?: (copyTo: string) => Promise<void>;
 }
 
 interface RepairOptions {
