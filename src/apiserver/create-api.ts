@@ -16,7 +16,7 @@ import type { TokenIssuer } from './authentication/token-issuer.ts';
 import { CustomResources } from './apiextensions/custom-resources.ts';
 import { volumeBindings } from './registry/volume-bindings/volume-binding.ts';
 import { compactPeriodically } from './registry/compaction.ts';
-import { Dispatcher } from './registry/dispatch.ts';
+import { Dispatcher, type ReadOnlyResource } from './registry/dispatch.ts';
 import { expireEvents } from './registry/event-ttl.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { KeyLocks } from './objects/locks.ts';
@@ -36,7 +36,7 @@ export interface ApiOptions {
   /** Absent: privilege escalation is not checked, and reviews are not served. */
   readonly access?: AccessRules;
   /** Serves Mooring's extensions (docs/EXTENSIONS.md); the authorizer decides on each object that one request writes. */
-  readonly extensions?: { readonly authorizer: Authorizer } | undefined;
+  readonly extensions?: { readonly authorizer: Authorizer; readonly readOnly?: readonly ReadOnlyResource[] } | undefined;
   /** How admission webhooks are called; without it, they fail. */
   readonly webhooks?: WebhookCaller;
   /** Absent: namespaces without labels are privileged, and nothing is exempt. */
@@ -71,7 +71,7 @@ export function createApi(options: ApiOptions): RunningApi {
     ...(access === undefined ? [] : createReviews({ access, tokens, world })),
     ...(extensions === undefined ? [] : [volumeBindings(registry, extensions.authorizer)]),
   ];
-  const dispatcher = new Dispatcher({ registry, tokens, createOnly });
+  const dispatcher = new Dispatcher({ registry, tokens, createOnly, readOnly: extensions?.readOnly ?? [] });
   const background = [compactPeriodically({ store, world }), expireEvents({ store, world }, resources.require('v1', 'events'))];
   const api: RunningApi = {
     handle: async (request) => {

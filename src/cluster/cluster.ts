@@ -8,7 +8,7 @@ import { type Certificates, ensureCertificates } from '../apiserver/certificates
 import { populateGraph } from '../apiserver/authorization/node/graph-populator.ts';
 import { followRbac } from '../apiserver/authorization/rbac/follow.ts';
 import { createTokenIssuer, type TokenIssuer } from '../apiserver/authentication/token-issuer.ts';
-import { createApi } from '../apiserver/create-api.ts';
+import { createApi, type RunningApi } from '../apiserver/create-api.ts';
 import { Metrics } from '../apiserver/metrics/metrics.ts';
 import type { DriverSet } from '../drivers/driver-set.ts';
 import type { NodeStats } from '../node/kubelet-api/node-stats.ts';
@@ -45,6 +45,7 @@ import { CleanupStack } from './cleanup-stack.ts';
 import { openClusterDirectory } from './life-cycle/cluster-directory.ts';
 import { version } from './version.ts';
 import { httpsWebhookCaller } from './apiserver/webhook-caller.ts';
+import { explanations } from './apiserver/explanations.ts';
 
 export interface ClusterOptions {
   /** Its name among the clusters of this machine. */
@@ -140,13 +141,13 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   const relations = populateGraph(store, world);
   cleanup.defer(async () => relations.stop());
   const authorizer = controllerAuthorizer(roles.authorizer, controllerRoles, relations);
-  const api = createApi({
+  const api: RunningApi = createApi({
     store,
     kinds: allKinds,
     world,
     tokens,
     access: { authorizer, rbac: roles.authorizer },
-    extensions: plain ? undefined : { authorizer },
+    extensions: plain ? undefined : { authorizer, readOnly: [explanations({ api: () => api, authorizer, world })] },
     webhooks: httpsWebhookCaller(),
     podSecurity: admission?.podSecurity,
     metrics,

@@ -18,28 +18,36 @@ import { explainJob } from './workloads/job.ts';
 import { explainStatefulSet } from './workloads/stateful-set.ts';
 
 /** `now`: milliseconds since 1970. */
-export function overviewOf(objects: ClusterObjects, now: number): Overview {
-  const explained = explainAll(new ObjectGraph(objects, now));
+export const overviewOf = (objects: ClusterObjects, now: number): Overview => sortedOverview([...explainEach(objects, now)], objects, now);
+
+export function sortedOverview(explained: readonly ObjectExplanation[], objects: ClusterObjects, now: number): Overview {
   const stuck = explained.filter(({ verdict }) => verdict === 'stuck').toSorted(worstFirst);
   const waiting = explained.filter(({ verdict }) => verdict === 'waiting').toSorted(worstFirst);
   return { asOf: rfc3339(now), stuck, waiting, unseen: objects.unseen };
 }
 
-function explainAll(graph: ObjectGraph): readonly ObjectExplanation[] {
-  return [
-    ...graph.nodes.map((node) => explainNode(node, graph)),
-    ...graph.namespaces.map((namespace) => explainNamespace(namespace, graph)),
-    ...graph.deployments.map((deployment) => explainDeployment(deployment, graph)),
-    ...graph.sets.map((set) => explainStatefulSet(set, graph)),
-    ...graph.jobs.map((job) => explainJob(job, graph)),
-    ...graph.pods.map((pod) => explainPod(pod, graph)),
-    ...graph.claims.map((claim) => explainClaim(claim, graph)),
-    ...graph.volumes.map((volume) => explainVolume(volume, graph)),
-    ...graph.attachments.map((attachment) => explainAttachment(attachment, graph)),
-    ...graph.classes.map((storageClass) => explainClass(storageClass, graph)).filter(({ code }) => code !== 'ClaimsStuck'),
-    ...graph.drivers.flatMap(({ metadata }) => explainDriver(metadata.name, graph) ?? []),
-    ...graph.quotas.map(explainQuota),
-  ];
+/** One object at a time: a server has other requests to answer in between. */
+export function* explainEach(objects: ClusterObjects, now: number): Generator<ObjectExplanation> {
+  const graph = new ObjectGraph(objects, now);
+  for (const node of graph.nodes) yield explainNode(node, graph);
+  for (const namespace of graph.namespaces) yield explainNamespace(namespace, graph);
+  for (const deployment of graph.deployments) yield explainDeployment(deployment, graph);
+  for (const set of graph.sets) yield explainStatefulSet(set, graph);
+  for (const job of graph.jobs) yield explainJob(job, graph);
+  for (const pod of graph.pods) yield explainPod(pod, graph);
+  for (const claim of graph.claims) yield explainClaim(claim, graph);
+  for (const volume of graph.volumes) yield explainVolume(volume, graph);
+  for (const attachment of graph.attachments) yield explainAttachment(attachment, graph);
+  for (const storageClass of graph.classes) {
+    const explained = explainClass(storageClass, graph);
+    // Its claims are in the list themselves.
+    if (explained.code !== 'ClaimsStuck') yield explained;
+  }
+  for (const { metadata } of graph.drivers) {
+    const explained = explainDriver(metadata.name, graph);
+    if (explained !== undefined) yield explained;
+  }
+  for (const quota of graph.quotas) yield explainQuota(quota);
 }
 
 /** A node takes all its pods along; a workload without a ready pod is down; a kept volume harms nothing. */

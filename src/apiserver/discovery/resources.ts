@@ -1,4 +1,5 @@
 import { apiVersionOf, type Kind, specParts } from '../../api/kind.ts';
+import { explanationKind } from '../../api/kinds/mooring/explanation.ts';
 import { volumeBindingKind } from '../../api/kinds/mooring/volume-binding.ts';
 import { rbacGroup } from '../../api/kinds/rbac/policy-rules.ts';
 import { type ReviewKind, reviewKinds } from '../../api/kinds/authorization/reviews.ts';
@@ -64,6 +65,17 @@ const furtherResources: Readonly<Record<string, readonly DiscoveredResource[]>> 
     },
   ],
   'mooring.dev/v1': [
+    {
+      name: explanationKind.plural,
+      singular: explanationKind.singular,
+      namespaced: explanationKind.namespaced,
+      kind: explanationKind.kind,
+      verbs: ['get', 'list'],
+      shortNames: ['why'],
+      categories: [],
+      storageVersionHash: '',
+      subresources: [],
+    },
     {
       name: volumeBindingKind.plural,
       singular: 'volumebinding',

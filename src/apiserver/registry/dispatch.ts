@@ -27,6 +27,14 @@ export interface CreateOnlyResource {
   create(request: ApiRequest, context: CreateContext): Promise<ApiResponse>;
 }
 
+/** A resource whose objects are computed for each request, and not kept. */
+export interface ReadOnlyResource {
+  readonly kind: Pick<Kind, 'group' | 'version' | 'plural'>;
+  get(request: ApiRequest, ref: { readonly namespace: string; readonly name: string }): Promise<ApiResponse>;
+  /** `namespace`: '' for all. */
+  list(request: ApiRequest, options: { readonly namespace: string }): Promise<ApiResponse>;
+}
+
 export interface CreateContext {
   readonly namespace: string;
   readonly warnings: Set<string>;
@@ -36,6 +44,7 @@ export interface DispatcherOptions {
   readonly registry: Registry;
   readonly tokens: Tokens;
   readonly createOnly: readonly CreateOnlyResource[];
+  readonly readOnly: readonly ReadOnlyResource[];
 }
 
 /** Calls the code that answers a request. */
@@ -43,11 +52,13 @@ export class Dispatcher {
   readonly #registry: Registry;
   readonly #tokens: Tokens;
   readonly #createOnly = new Map<string, CreateOnlyResource>();
+  readonly #readOnly = new Map<string, ReadOnlyResource>();
 
-  constructor({ registry, tokens, createOnly }: DispatcherOptions) {
+  constructor({ registry, tokens, createOnly, readOnly }: DispatcherOptions) {
     this.#registry = registry;
     this.#tokens = tokens;
     for (const resource of [...bindings(registry), ...createOnly]) this.#createOnly.set(`${apiVersionOf(resource.kind)}/${resource.kind.plural}`, resource);
+    for (const resource of readOnly) this.#readOnly.set(`${apiVersionOf(resource.kind)}/${resource.kind.plural}`, resource);
   }
 
   /** @throws ApiError */
@@ -59,6 +70,8 @@ export class Dispatcher {
     const deprecation = resource?.kind.deprecation;
     const warnings = new Set(deprecation === undefined ? [] : [deprecation]);
     try {
+      const readOnly = this.#readOnly.get(`${apiVersion}/${info.resource}`);
+      if (readOnly !== undefined) return await read(readOnly, request, info);
       if (resource === undefined) return await create(this.#createOnly.get(`${apiVersion}/${info.resource}`), { request, info, warnings });
       const call: Call = { request, route: routeOf(info, resource), warnings };
       return await (info.subresource === ''
@@ -84,6 +97,13 @@ async function create(resource: CreateOnlyResource | undefined, { request, info,
   if (resource === undefined || !onCollection || resource.kind.namespaced !== (namespace !== '')) throw statusErrors.noSuchPath();
   if (verb !== 'create') throw statusErrors.methodNotAllowedHere();
   return resource.create(request, { namespace, warnings });
+}
+
+function read(resource: ReadOnlyResource, request: ApiRequest, { verb, namespace, name, subresource }: ResourceRequestInfo): Promise<ApiResponse> {
+  if (subresource !== '') throw statusErrors.noSuchPath();
+  if (verb === 'list') return resource.list(request, { namespace });
+  if (verb === 'get' && namespace !== '') return resource.get(request, { namespace, name });
+  throw statusErrors.methodNotAllowedHere();
 }
 
 /** The old way to bind a pod: posted to the namespace. */

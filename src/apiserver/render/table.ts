@@ -1,6 +1,7 @@
 import { causeMessage, invalid } from '../../api/field-error.ts';
 import type { Column, Kind, RowCondition } from '../../api/kind.ts';
 import { plainColumns } from '../../api/printer-columns.ts';
+import { explanationColumns, explanationKind } from '../../api/kinds/mooring/explanation.ts';
 import { scaleColumns } from '../../api/kinds/apps/scale-columns.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { statusErrors } from '../../api/status.ts';
@@ -37,11 +38,18 @@ export const tableOfList = (kind: Kind, items: readonly ObjectRevision[], list: 
 export const tableOfObject = (kind: Kind, item: ObjectRevision, options: TableOptions): string =>
   table(kind, [item], { metadata: { resourceVersion: item.object.metadata.resourceVersion }, options });
 
+const columnsOfPlain: Readonly<Record<string, readonly Column[] | undefined>> = {
+  Scale: scaleColumns,
+  [explanationKind.kind]: explanationColumns,
+  [`${explanationKind.kind}List`]: explanationColumns,
+};
+
 /** What is answered without being stored. Most of it (a TokenRequest) shows its name and when it was made. */
 export function tableOfPlain(object: KubeObject, options: TableOptions): string {
-  const item: TableItem = { object, json: () => Buffer.from(JSON.stringify(object)) };
   const { resourceVersion } = object.metadata;
-  return table({ columns: object.kind === 'Scale' ? scaleColumns : plainColumns }, [item], {
+  const objects = 'items' in object ? (object.items as readonly KubeObject[]) : [object];
+  const items = objects.map((each): TableItem => ({ object: each, json: () => Buffer.from(JSON.stringify(each)) }));
+  return table({ columns: columnsOfPlain[object.kind] ?? plainColumns }, items, {
     metadata: resourceVersion === undefined ? {} : { resourceVersion },
     options,
   });
