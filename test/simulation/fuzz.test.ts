@@ -50,7 +50,8 @@ describe('a plan', () => {
     const drawn = new Set(plans.flatMap(({ faults }) => faults.map((fault: Fault) => fault.kind)));
     expect([...drawn].sort()).toEqual([...kinds].sort());
     const actions = plans.flatMap((plan) => plan.actions.map(({ action }) => action));
-    expect(new Set(actions.map(({ do: what }) => what)).size).toBe(33);
+    expect(new Set(actions.map(({ do: what }) => what)).size).toBe(35);
+    expect(actions.some((action) => action.do === 'create-claim' && action.from !== undefined)).toBe(true);
     // The subject of each invariant has to be drawn, or it could never fail.
     expect(actions.some((action) => action.do === 'create-volume' && action.storageClass === 'late')).toBe(true);
     expect(actions.some((action) => action.do === 'create-pod' && action.name.startsWith('twin-of-'))).toBe(true);
