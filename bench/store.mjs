@@ -12,7 +12,13 @@ const VALUE_BYTES = 1024;
 const keyOf = (i) => `/registry/persistentvolumeclaims/default/claim-${String((i * 7919) % KEYS).padStart(6, '0')}`;
 const world = {
   log: { debug() {}, info() {}, warn: console.warn, error: console.error },
-  timers: { soon: (callback) => void setImmediate(() => callback()) },
+  timers: {
+    soon: (callback) => void setImmediate(() => callback()),
+    after: (ms, callback) => {
+      const timer = setTimeout(callback, ms).unref();
+      return () => clearTimeout(timer);
+    },
+  },
 };
 
 /** Sequential. */

@@ -73,7 +73,11 @@ export async function startMoor(options: MoorOptions = {}): Promise<MoorProcess>
       kubeconfig,
       ...(options.args ?? []),
     ],
-    { stdio: ['ignore', 'pipe', 'pipe'], ...(options.user === undefined ? {} : { uid: options.user, gid: options.user, cwd: dataDir }) },
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, XDG_STATE_HOME: dataDir },
+      ...(options.user === undefined ? {} : { uid: options.user, gid: options.user, cwd: dataDir }),
+    },
   );
   const output = collect(child);
   const gone = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));

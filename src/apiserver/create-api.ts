@@ -6,6 +6,7 @@ import type { Store } from '../store/contract.ts';
 import type { World } from '../world/world.ts';
 import { DynamicAdmission } from './admission/dynamic-admission.ts';
 import { orderedPlugins } from './admission/plugin-order.ts';
+import type { PodSecurityConfiguration } from './admission/plugins/pod-security/configuration.ts';
 import { defaultServiceNetwork, type ServiceNetwork } from './admission/plugins/service-allocation.ts';
 import type { AccessRules } from './admission/plugins/role-escalation.ts';
 import type { WebhookCaller } from './admission/webhooks/caller.ts';
@@ -17,6 +18,7 @@ import { volumeBindings } from './registry/volume-bindings/volume-binding.ts';
 import { compactPeriodically } from './registry/compaction.ts';
 import { Dispatcher } from './registry/dispatch.ts';
 import { expireEvents } from './registry/event-ttl.ts';
+import { Metrics } from './metrics/metrics.ts';
 import { KeyLocks } from './objects/locks.ts';
 import { ListCache } from './objects/list-cache.ts';
 import type { Registry } from './registry/registry.ts';
@@ -37,6 +39,10 @@ export interface ApiOptions {
   readonly extensions?: { readonly authorizer: Authorizer } | undefined;
   /** How admission webhooks are called; without it, they fail. */
   readonly webhooks?: WebhookCaller;
+  /** Absent: namespaces without labels are privileged, and nothing is exempt. */
+  readonly podSecurity?: PodSecurityConfiguration | undefined;
+  /** Where admission is counted. */
+  readonly metrics?: Metrics;
 }
 
 export interface RunningApi extends Api {
@@ -47,10 +53,11 @@ export interface RunningApi extends Api {
 }
 
 /** The API below HTTP, on a store. */
-export function createApi({ store, kinds, world, tokens, access, extensions, webhooks, network = defaultServiceNetwork }: ApiOptions): RunningApi {
+export function createApi(options: ApiOptions): RunningApi {
+  const { store, kinds, world, tokens, access, extensions, webhooks, podSecurity, network = defaultServiceNetwork, metrics = new Metrics() } = options;
   const resources = new Resources(kinds);
   const dynamicAdmission = new DynamicAdmission({ store, world, resources, caller: webhooks, authorizer: access?.authorizer });
-  const admission = orderedPlugins(resources, { store, world, network, access, dynamic: dynamicAdmission });
+  const admission = orderedPlugins(resources, { store, world, network, access, dynamic: dynamicAdmission, metrics, podSecurity });
   const registry: Registry = {
     store,
     resources,

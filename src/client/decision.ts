@@ -60,8 +60,12 @@ export interface RecordedEvent {
   readonly reason: string;
   readonly message: string;
   readonly state?: string | undefined;
-  /** Milliseconds since 1970. */
+  /** When it was recorded last; milliseconds since 1970. */
   readonly at: number;
+  /** When the state was recorded first; absent: `at`. */
+  readonly since?: number;
+  /** So many events were recorded since that the recorder has forgotten its count: a renewal would be another object, not a greater count. */
+  readonly isForgotten?: boolean;
 }
 
 /** The last event of a key; undefined: none so far. The event about an object's state has the object's uid as its key. */
@@ -70,17 +74,27 @@ export type LastEvent = (key: string) => RecordedEvent | undefined;
 /** An event about a change: recorded once, behind the write that made the change. */
 export const recordOnce = (event: RecordEvent['event']): RecordEvent => ({ do: 'recordEvent', event });
 
-/** Events live for an hour; a state that still holds is recorded again before its event expires. */
-const repeatAfterMs = 30 * 60_000;
+/**
+ * When the event about a state that still holds is recorded again: after fifteen seconds, as Kubernetes does, then after twice the time
+ * each, up to five minutes, which is what the recorder lets pass for one object. A count that the recorder has forgotten is one of very many:
+ * it is renewed only before the event expires, after an hour.
+ */
+export function renewalOf({ at, since = at, isForgotten = false }: RecordedEvent): number {
+  return at + (isForgotten ? expiringMs : Math.min(Math.max(at - since, firstRenewalMs), longestRenewalMs));
+}
 
-/** An event about a state: recorded when the state is new, and again before the event expires. */
+const firstRenewalMs = 15_000;
+const longestRenewalMs = 5 * 60_000;
+const expiringMs = 30 * 60_000;
+
+/** An event about a state: recorded when the state is new, and again while it holds. */
 export function recordIfChanged(
   event: ObjectEvent,
   last: RecordedEvent | undefined,
   now: number,
 ): { readonly actions: readonly RecordEvent[]; readonly again: number } {
-  const isNew = last === undefined || last.reason !== event.reason || last.message !== event.message || last.at + repeatAfterMs <= now;
-  return isNew
-    ? { actions: [{ do: 'recordEvent', event, rememberAs: event.about.metadata.uid ?? '' }], again: now + repeatAfterMs }
-    : { actions: [], again: last.at + repeatAfterMs };
+  const same = last !== undefined && last.reason === event.reason && last.message === event.message ? last : undefined;
+  if (same !== undefined && renewalOf(same) > now) return { actions: [], again: renewalOf(same) };
+  const again = renewalOf({ ...event, at: now, since: same?.since ?? same?.at ?? now });
+  return { actions: [{ do: 'recordEvent', event, rememberAs: event.about.metadata.uid ?? '' }], again };
 }

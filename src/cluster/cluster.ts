@@ -16,14 +16,18 @@ import { type HttpServer, startHttpServer } from '../apiserver/http/server.ts';
 import type { PodStreams } from '../streams/contract.ts';
 import { lazyRemoteStreams } from '../apiserver/streams/remote/lazy-remote-streams.ts';
 import type { Store } from '../store/contract.ts';
+import type { SecretFiles } from '../world/secret-files.ts';
 import type { World } from '../world/world.ts';
 import type { AuditOptions } from './apiserver/audit-options.ts';
 import { advertisedAddress } from './apiserver/advertised-address.ts';
 import { bootstrap } from './apiserver/bootstrap.ts';
 import { type ApiAccess, type ClusterNodes, nodeMetrics, type NodeRuntime, openImageVolumes, chooseRuntime, runNodes } from './nodes/cluster-nodes.ts';
+import { loadAdmissionConfiguration } from './apiserver/admission-configuration.ts';
 import { encryptedMarker } from './apiserver/encrypted-marker.ts';
 import { controllerRoles, controllerAuthorizer } from './access/controller-roles.ts';
-import { startControllers } from './controllers/controllers.ts';
+import { type ControllersOptions, startControllers } from './controllers/controllers.ts';
+import { openDataDirectory, storeDirectory } from './data-directory/data-directory.ts';
+import { realDirectories } from '../host/directories.ts';
 import { ensureDefaultClasses, storageClasses } from './apiserver/default-storage-classes.ts';
 import { ensureDefaultPolicy } from './apiserver/default-policy.ts';
 import { hollowDrivers } from './nodes/hollow-nodes.ts';
@@ -35,16 +39,22 @@ import { openApiDocuments } from './apiserver/openapi.ts';
 import { machineDrivers } from './nodes/machine-drivers.ts';
 import { createRealWorld, type LogLevel } from '../host/world.ts';
 import { startScheduler } from './scheduler.ts';
-import { secretFiles } from '../host/secret-files.ts';
 import { certificateSigner } from './apiserver/certificate-signer.ts';
 import { tokenSubjectLookup } from './apiserver/token-lookup.ts';
-import { temporaryDirectory, CleanupStack } from './cleanup-stack.ts';
+import { CleanupStack } from './cleanup-stack.ts';
+import { openClusterDirectory } from './life-cycle/cluster-directory.ts';
 import { version } from './version.ts';
 import { httpsWebhookCaller } from './apiserver/webhook-caller.ts';
 
 export interface ClusterOptions {
+  /** Its name among the clusters of this machine. */
+  readonly name?: string;
   /** The directory of the store, certificates, volumes and containers. Absent: a temporary one, removed at the end. */
   readonly dataDir?: string;
+  /** Remove everything at the end, the data directory included. Default: if there is no `dataDir`. */
+  readonly ephemeral?: boolean;
+  /** The file to which the process logs, for `moor logs`. */
+  readonly logFile?: string | undefined;
   /** Absent: loopback, on a free port. */
   readonly listen?: { readonly host: string; readonly port: number };
   /** Written when the cluster is ready, readable by its owner only. Absent: `kubeconfig` in the data directory. */
@@ -66,14 +76,19 @@ export interface ClusterOptions {
   readonly controllers?: boolean;
   /** False: no scheduler in this process; `moor scheduler` may run it elsewhere. Default: as `controllers`. */
   readonly scheduler?: boolean;
-  /** How pods run on the nodes of this process. hollow: no process runs; sandbox: containers are processes of this machine (Linux, root). Default: hollow. */
-  readonly runtime?: NodeRuntime | undefined;
+  /**
+   * How pods run on the nodes of this process. hollow: no process runs; sandbox: containers are processes of this machine (Linux, root); where-possible: these
+   * if the machine permits, else hollow. Default: hollow.
+   */
+  readonly runtime?: NodeRuntime | 'where-possible' | undefined;
   /** Default: warn. */
   readonly logLevel?: LogLevel;
   /** Absent: no audit log. */
   readonly audit?: AuditOptions | undefined;
   /** The path of an EncryptionConfiguration. Absent: nothing is encrypted at rest. */
   readonly encryptionConfig?: string | undefined;
+  /** The path of an AdmissionConfiguration. Absent: admission plugins have their defaults. */
+  readonly admissionConfig?: string | undefined;
 }
 
 export interface Cluster {
@@ -91,7 +106,7 @@ export interface Cluster {
 
 /**
  * Starts a cluster in this process.
- * @throws NodeSettingsError, StoreError if the data cannot be used, and what listening and writing files throw
+ * @throws NodeSettingsError, NoSandboxError, StoreError if the data cannot be used, and what listening and writing files throw
  */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const cleanup = new CleanupStack();
@@ -107,17 +122,18 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   const { runtime, why } = await chooseRuntime(options.runtime ?? 'hollow');
   const settings = nodeSettings(runtime === 'sandbox' ? { count: options.bare === true ? 0 : 1, ...options.nodes } : options.nodes, options.bare);
   const world = createRealWorld({ logLevel: options.logLevel ?? 'warn' });
-  const dataDir = options.dataDir ?? (await temporaryDirectory(cleanup));
+  const directory = await openClusterDirectory({ ...options, runtime }, { world, cleanup });
+  const dataDir = directory.path;
   const listen = options.listen ?? { host: '127.0.0.1', port: 0 };
   const metrics = new Metrics();
   const auditor = await openAuditLog(options.audit, { world, metrics, cleanup });
-  const rawStore = await openStore(options.store ?? 'memory', { directory: path.join(dataDir, 'store'), world });
-  cleanup.defer(() => rawStore.close());
+  const admission = await loadAdmissionConfiguration(options.admissionConfig, world.log);
+  const { store: rawStore, files, complete, writeProblem } = await openData({ dataDir, kind: options.store ?? 'memory', world }, cleanup);
   const store = await withEncryption(rawStore, options.encryptionConfig, world);
-  const files = secretFiles(path.join(dataDir, 'pki'));
   const certify = () => ensureCertificates({ files, hosts: [listen.host, hostname()], now: world.clock.now() });
   const certificates = await certify();
   const tokens = await createTokenIssuer({ ...world, files, issuer: 'https://kubernetes.default.svc.cluster.local', lookUp: (ref) => lookUp(ref) });
+  await complete();
   const plain = options.plain ?? false;
   const roles = await followRbac(store);
   cleanup.defer(async () => roles.stop());
@@ -132,11 +148,13 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
     access: { authorizer, rbac: roles.authorizer },
     extensions: plain ? undefined : { authorizer },
     webhooks: httpsWebhookCaller(),
+    podSecurity: admission?.podSecurity,
+    metrics,
   });
   cleanup.defer(() => api.stop());
   const lookUp = tokenSubjectLookup(systemClient(api, 'apiserver'));
 
-  const readiness = new Readiness();
+  const readiness = new Readiness(writeProblem);
   const podStreams = new Map<string, PodStreams>();
   const nodeStats = new Map<string, NodeStats>();
   const server = await listenOn(listen, { api, store, world, tokens, authorizer, certificates, readiness, plain, metrics, auditor, podStreams, nodeStats });
@@ -144,7 +162,10 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   await bootstrap(systemClient(api, 'apiserver'), server.port, advertisedAddress(listen.host));
   await ensureDefaultPolicy(systemClient(api, 'apiserver'));
   const images = runtime === 'sandbox' && settings.count > 0 ? await openImageVolumes(dataDir, settings.count) : undefined;
-  if (options.bare !== true) await ensureDefaultClasses(systemClient(api, 'apiserver'), store, images !== undefined);
+  if (options.bare !== true) {
+    const csiDrivers = runtime === 'hollow' ? (options.nodes?.csiDrivers ?? []) : [];
+    await ensureDefaultClasses(systemClient(api, 'apiserver'), store, { images: images !== undefined, csiDrivers });
+  }
   const drivers = await machineDrivers(systemClient(api, 'apiserver'), [...(runtime === 'hollow' ? hollowDrivers(settings) : []), ...(images?.drivers ?? [])]);
   readiness.state = 'ready';
   cleanup.defer(async () => {
@@ -164,7 +185,9 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
     }),
   );
   // Last, so that clients do not wait until the controllers have filled their caches: they list in pages, between requests.
-  if (options.controllers ?? true) cleanup.defer(runControllers({ api, world, authorizer, certificates, plain, drivers, auditor }));
+  // The nodes whose pods really run are this machine.
+  const listDirectory = (node: string, directory: string) => (podStreams.has(node) ? realDirectories.list(directory) : undefined);
+  if (options.controllers ?? true) cleanup.defer(runControllers({ api, world, authorizer, certificates, plain, drivers, auditor, listDirectory }));
   if (options.scheduler ?? options.controllers ?? true) cleanup.defer(runScheduler({ api, world, authorizer, plain, auditor }));
   const capacity = options.nodes?.capacity ?? {};
   const nodes = await runNodes(
@@ -172,13 +195,14 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
     { api, world, authorizer, auditor },
     cleanup,
   );
+  directory.record({ url: server.url, kubeconfig });
   world.log.info('ready', { url: server.url, version, store: options.store ?? 'memory', revision: store.revision() });
   const stop = () => cleanup.run();
   return { url: server.url, kubeconfig, nodes, storageClasses: await storageClasses(systemClient(api, 'apiserver')), stop, [Symbol.asyncDispose]: stop };
 }
 
 /** The controllers in the API server's process. They take over the Lease at once: the store has one holder, whose process leads. */
-function runControllers({ api, world, authorizer, auditor, certificates, plain, drivers }: Running): () => Promise<void> {
+function runControllers({ api, world, authorizer, auditor, certificates, plain, drivers, listDirectory }: Running): () => Promise<void> {
   const controllers = startControllers({
     connect: connectInProcess(api, authorizer, auditor),
     world,
@@ -188,6 +212,7 @@ function runControllers({ api, world, authorizer, auditor, certificates, plain, 
     drivers,
     bindsTogether: !plain,
     pageSize,
+    listDirectory,
     election: { identity: hostname(), takeOver: true },
   });
   return () => controllers.stop();
@@ -202,6 +227,7 @@ function runScheduler({ api, world, authorizer, auditor, plain }: ApiAccess & Pi
 
 interface Running extends ApiAccess, Pick<Serving, 'certificates' | 'plain'> {
   readonly drivers: DriverSet;
+  readonly listDirectory: ControllersOptions['listDirectory'];
 }
 
 /** Objects per page of a list: about ten milliseconds of work. */
@@ -221,6 +247,12 @@ interface Serving extends ApiAccess {
 /** The answer of /readyz. A server that stops still answers for a moment, but should get no new requests. */
 class Readiness {
   state: 'starting' | 'ready' | 'stopping' = 'starting';
+  /** Why the store may refuse writes. */
+  readonly writeProblem: () => string | undefined;
+
+  constructor(writeProblem: () => string | undefined) {
+    this.writeProblem = writeProblem;
+  }
 }
 
 const servingTls = ({ authority, serving }: Certificates) => ({ ...serving, clientAuthority: authority.certificate });
@@ -263,7 +295,13 @@ async function listenOn(listen: { host: string; port: number }, serving: Serving
     paths: createPaths({
       kinds,
       version,
-      health: { live: [], ready: [{ name: 'startup', check: () => (readiness.state === 'ready' ? undefined : readiness.state) }] },
+      health: {
+        live: [],
+        ready: [
+          { name: 'startup', check: () => (readiness.state === 'ready' ? undefined : readiness.state) },
+          { name: 'store', check: () => readiness.writeProblem() },
+        ],
+      },
       serverAddress: () => address,
       metrics: async () => `${metrics.text()}${await nodeMetrics(nodeStats)}`,
       customKinds,
@@ -299,11 +337,31 @@ async function openAuditLog(
   return auditor;
 }
 
-async function openStore(kind: 'memory' | 'embedded', { directory, world }: { directory: string; world: World }): Promise<Store> {
-  if (kind === 'memory') return (await import('../store/memory/memory-store.ts')).openMemoryStore();
+interface OpenedData {
+  readonly store: Store;
+  /** The keys and certificates. */
+  readonly files: SecretFiles;
+  /** All keys exist. */
+  readonly complete: () => Promise<void>;
+  readonly writeProblem: () => string | undefined;
+}
+
+/** @throws StoreError, DataDamage, NewerData */
+async function openData(
+  { dataDir, kind, world }: { readonly dataDir: string; readonly kind: 'memory' | 'embedded'; readonly world: World },
+  cleanup: CleanupStack,
+): Promise<OpenedData> {
+  const data = await openDataDirectory({ dataDir, store: kind, world });
+  if (kind === 'memory') {
+    const store = (await import('../store/memory/memory-store.ts')).openMemoryStore();
+    cleanup.defer(() => store.close());
+    return { store, writeProblem: () => undefined, ...(await data.keyFiles(undefined)) };
+  }
   const { openEmbeddedStore } = await import('../store/embedded/embedded-store.ts');
   const { realDisk } = await import('../host/disk.ts');
-  return openEmbeddedStore({ directory, disk: realDisk, world });
+  const store = await openEmbeddedStore({ ...data, directory: storeDirectory(dataDir), disk: realDisk, world });
+  cleanup.defer(() => store.close());
+  return { store, writeProblem: () => store.writeProblem(), ...(await data.keyFiles(store)) };
 }
 
 /** Loaded only if values are, or were, encrypted. */

@@ -7,6 +7,11 @@ import { version } from './version.ts';
 
 /** Containers as processes of this machine, under a shim that outlives this process. `canSandbox` says whether this machine can run them. */
 export function localSandboxRuntime(world: World, settings: ShimSettings): Runtime {
-  const program = fileURLToPath(new URL('../commands/container-shim.js', import.meta.url));
-  return sandboxRuntime({ world, root: settings.root, version, shim: [process.execPath, program, JSON.stringify(settings)] });
+  return sandboxRuntime({ world, root: settings.root, version, shim: shimCommand(settings) });
 }
+
+export const shimCommand = (settings: ShimSettings): readonly string[] => [
+  process.execPath,
+  fileURLToPath(new URL('../commands/container-shim.js', import.meta.url)),
+  JSON.stringify(settings),
+];

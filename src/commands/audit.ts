@@ -11,7 +11,7 @@ import { audit, type AuditFinding, type DriverInventory } from '../drivers/audit
 import type { DriverSet } from '../drivers/driver-set.ts';
 import { accessFlags, accessOf, withClient } from './cluster-access.ts';
 import type { Command } from './command.ts';
-import { imagesFlag } from './shared-flags.ts';
+import { dataDirectoryOf, imagesFlag } from './shared-flags.ts';
 
 /** `moor audit`: does this machine hold storage assets that no object of the cluster owns? */
 export const auditCommand: Command = {
@@ -25,7 +25,10 @@ The exit code is 0 if every asset has an owner; 1 if not, or if the cluster does
     { line: 'moor audit', about: 'the cluster of the kubeconfig' },
     { line: 'moor audit --kubeconfig ./kubeconfig && echo clean', about: 'a check at the end of a test suite' },
   ],
-  run: (flags) => runAudit(accessOf(flags), flags.text('data-dir')),
+  run: (flags) => {
+    const access = accessOf(flags);
+    return runAudit(access, dataDirectoryOf(flags, access));
+  },
 };
 
 /** The audit has no answer; the message says why. */

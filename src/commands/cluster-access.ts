@@ -4,11 +4,11 @@ import path from 'node:path';
 import { type Client, createClient } from '../client/client.ts';
 import { type HttpAccess, HttpTransport } from '../client/http-transport.ts';
 import { KubeconfigError, loadKubeconfig } from '../client/http-transport-kubeconfig.ts';
+import { dataDirOf } from '../cluster/life-cycle/cluster-record.ts';
 import { version } from '../cluster/version.ts';
 import { createRealWorld } from '../host/world.ts';
 import type { World } from '../world/world.ts';
 import { type Flag, type FlagValues, UsageError } from './command.ts';
-import { defaultDataDir } from './shared-flags.ts';
 
 /** The flags of commands that use a cluster: which one, and as which user. */
 export const accessFlags: readonly Flag[] = [
@@ -46,7 +46,7 @@ export function accessOf(flags: FlagValues): HttpAccess & { readonly namespace: 
 /** The first that exists, in kubectl's order; then the one of `moor up`. */
 function defaultKubeconfig(): string {
   const given = (process.env['KUBECONFIG'] ?? '').split(path.delimiter).filter((file) => file !== '');
-  const usual = [path.join(homedir(), '.kube', 'config'), path.join(defaultDataDir(homedir()), 'kubeconfig')];
+  const usual = [path.join(homedir(), '.kube', 'config'), path.join(dataDirOf(), 'kubeconfig')];
   const candidates = given.length > 0 ? given : usual;
   const found = candidates.find((file) => existsSync(file));
   if (found !== undefined) return found;

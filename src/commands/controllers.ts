@@ -1,14 +1,18 @@
+import path from 'node:path';
+import { type KeyPair, readPair } from '../apiserver/certificates/certificate-files.ts';
 import { createClient } from '../client/client.ts';
-import type { HttpAccess } from '../client/http-transport.ts';
+import { certificateSigner } from '../cluster/apiserver/certificate-signer.ts';
 import { controllerNames } from '../cluster/access/controller-roles.ts';
 import { startControllers } from '../cluster/controllers/controllers.ts';
 import { keepLocalIntents } from '../cluster/controllers/local-intents.ts';
 import { discoverServedKinds, type ServedKinds } from '../cluster/controllers/served-kinds.ts';
 import { imageDriversIn, machineDrivers } from '../cluster/nodes/machine-drivers.ts';
+import { secretFiles } from '../host/secret-files.ts';
+import type { SecretFiles } from '../world/secret-files.ts';
 import type { World } from '../world/world.ts';
 import type { Command } from './command.ts';
 import { type LeaderElectedProcessOptions, leaderElectionFlags, leaderElectionOptions, runLeaderElectedProcess } from './leader-elected-process.ts';
-import { imagesFlag } from './shared-flags.ts';
+import { dataDirectoryOf, imagesFlag } from './shared-flags.ts';
 
 /** `moor controllers`: the controllers without the API server. */
 export const controllersCommand: Command = {
@@ -20,17 +24,21 @@ On Mooring each controller acts under its own ServiceAccount in kube-system, wit
 issues no such tokens, all act as the user of the kubeconfig. The controllers also work with other Kubernetes API servers
 (and with "moor up --plain"): PVs and PVCs are then bound in Kubernetes' four writes.
 
-Drivers that keep data on disk keep it on the machine of the leading process.`,
+Drivers that keep data on disk keep it on the machine of the leading process. Beside the "moor up" of the cluster, under the
+same user, it also serves the image volumes of the default class and issues the certificates of nodes.`,
   flags: [...leaderElectionFlags, imagesFlag],
   examples: [
     { line: 'moor up --controllers=false', about: 'an API server without controllers …' },
     { line: 'moor controllers --kubeconfig ./kubeconfig', about: '… and the controllers; again in another terminal for a standby' },
   ],
-  run: (flags) => runControllers({ ...leaderElectionOptions(flags), dataDir: flags.text('data-dir') }),
+  run: (flags) => {
+    const options = leaderElectionOptions(flags);
+    return runControllers({ ...options, dataDir: dataDirectoryOf(flags, options.access) });
+  },
 };
 
 interface ControllersProcessOptions extends LeaderElectedProcessOptions {
-  /** The data directory of a `moor up` on this machine, for its image volumes; undefined: none. */
+  /** The data directory of a `moor up` on this machine, for its image volumes and its certificate authority; undefined: none. */
   readonly dataDir: string | undefined;
 }
 
@@ -52,7 +60,7 @@ function runControllers(options: ControllersProcessOptions): Promise<number> {
         bindsTogether,
         election: { identity },
         pageSize: 500,
-        ...housekeepingFor(served, access, world),
+        ...(await housekeepingFor(served, { access, dataDir, world })),
       });
       return {
         stop: async () => {
@@ -64,13 +72,26 @@ function runControllers(options: ControllersProcessOptions): Promise<number> {
   });
 }
 
+interface Machine extends Pick<ControllersProcessOptions, 'access' | 'dataDir'> {
+  readonly world: World;
+}
+
 /**
  * The namespace controller and the garbage collector must know every kind of the server. A server with other kinds, as every real Kubernetes,
  * runs them itself.
  */
-function housekeepingFor({ complete }: ServedKinds, { ca }: HttpAccess, world: World) {
-  if (complete && ca !== undefined) return { housekeeping: { rootCa: ca } };
+async function housekeepingFor({ complete }: ServedKinds, { access: { ca }, dataDir, world }: Machine) {
+  if (complete && ca !== undefined) {
+    const authority = dataDir === undefined ? undefined : await authorityIn(secretFiles(path.join(dataDir, 'pki')), ca);
+    return { housekeeping: { rootCa: ca, ...(authority === undefined ? {} : { sign: certificateSigner(authority, world.clock) }) } };
+  }
   const why = complete ? 'the kubeconfig has no certificate authority' : 'the server has kinds that are unknown here';
   world.log.info('the controllers of namespaces, service accounts, garbage and workloads do not run here', { why });
   return {};
+}
+
+/** The authority of the cluster, not of another one. */
+async function authorityIn(files: SecretFiles, ca: string): Promise<KeyPair | undefined> {
+  const pair = await readPair(files, 'ca');
+  return pair?.certificate.trim() === ca.trim() ? pair : undefined;
 }

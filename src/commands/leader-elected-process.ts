@@ -7,7 +7,7 @@ import { createRealWorld, type LogLevel } from '../host/world.ts';
 import type { World } from '../world/world.ts';
 import { accessFlags, accessOf } from './cluster-access.ts';
 import type { Flag, FlagValues } from './command.ts';
-import { logLevelFlag } from './shared-flags.ts';
+import { logLevelFlag, logLevelOf } from './shared-flags.ts';
 
 /** The flags of a command that runs part of the control plane in its own process. */
 export const leaderElectionFlags: readonly Flag[] = [
@@ -27,7 +27,7 @@ export function leaderElectionOptions(flags: FlagValues): LeaderElectedProcessOp
   return {
     access: accessOf(flags),
     identity: flags.text('identity') ?? hostname(),
-    logLevel: (flags.text('log-level') as LogLevel | undefined) ?? 'info',
+    logLevel: logLevelOf(flags),
   };
 }
 

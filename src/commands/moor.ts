@@ -4,7 +4,26 @@ import { type CommandEntry, runProgram } from './command.ts';
 
 /** Each command is loaded when it is run, so that `moor --help` loads none of them. */
 const commands: readonly CommandEntry[] = [
-  { name: 'up', summary: 'start a cluster in the foreground', load: async () => (await import('./up.ts')).upCommand },
+  { name: 'up', summary: 'start a cluster, in the foreground or (--detach) in the background', load: async () => (await import('./up.ts')).upCommand },
+  { name: 'list', summary: 'list the clusters of this machine', load: async () => (await import('./life-cycle/list.ts')).listCommand },
+  { name: 'status', summary: 'print whether a cluster runs, and where', load: async () => (await import('./life-cycle/status.ts')).statusCommand },
+  {
+    name: 'stop',
+    summary: 'stop the server of a cluster; its pods keep running',
+    load: async () => (await import('./life-cycle/stop.ts')).stopCommand,
+  },
+  {
+    name: 'down',
+    summary: 'stop a cluster and remove its pods, mounts, devices and networks; its data is kept',
+    load: async () => (await import('./life-cycle/down.ts')).downCommand,
+  },
+  { name: 'delete', summary: 'the same, and remove its data', load: async () => (await import('./life-cycle/delete.ts')).deleteCommand },
+  { name: 'logs', summary: 'print the log of a cluster in the background', load: async () => (await import('./life-cycle/logs.ts')).logsCommand },
+  {
+    name: 'kubeconfig',
+    summary: 'print the kubeconfig of a cluster',
+    load: async () => (await import('./life-cycle/kubeconfig.ts')).kubeconfigCommand,
+  },
   {
     name: 'controllers',
     summary: 'run the controllers apart from the API server, in as many processes as you like',
@@ -40,6 +59,16 @@ const commands: readonly CommandEntry[] = [
     name: 'audit',
     summary: 'list storage assets without an owner, and intents that no controller finishes',
     load: async () => (await import('./audit.ts')).auditCommand,
+  },
+  {
+    name: 'store',
+    summary: 'check the data directory of a cluster that does not run, or repair it',
+    load: async () => (await import('./store.ts')).storeCommand,
+  },
+  {
+    name: 'completion',
+    summary: 'print a script that completes moor in bash, zsh or fish',
+    load: async () => (await import('./completion.ts')).completionCommand(commands),
   },
   { name: 'version', summary: 'print the version', load: async () => (await import('./version.ts')).versionCommand },
 ];

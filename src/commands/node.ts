@@ -1,9 +1,10 @@
-import { homedir, hostname } from 'node:os';
+import { hostname } from 'node:os';
 import path from 'node:path';
 import { dnsSubdomainProblems } from '../api/validation/names.ts';
 import { type HttpAccess, HttpTransport } from '../client/http-transport.ts';
 import type { Transport } from '../client/transport.ts';
 import { startLocalNodeAgent } from '../cluster/nodes/local-node-agent.ts';
+import { dataDirOf } from '../cluster/life-cycle/cluster-record.ts';
 import { describeMachine } from '../cluster/nodes/machine.ts';
 import type { SecuritySettings } from '../cluster/nodes/machine-security.ts';
 import { nodeDirectory } from '../cluster/nodes/node-directory.ts';
@@ -24,7 +25,7 @@ import { accessFlags, accessOf } from './cluster-access.ts';
 import { type Command, type FlagValues, UsageError } from './command.ts';
 import { privatePath } from './private-path.ts';
 import { securityFlags, securityOptions } from './security-flags.ts';
-import { defaultDataDir, logLevelFlag, parseListen } from './shared-flags.ts';
+import { logLevelFlag, logLevelOf, parseListen } from './shared-flags.ts';
 
 /** `moor node`: this machine as a node of a cluster elsewhere. */
 export const nodeCommand: Command = {
@@ -42,7 +43,7 @@ certificate comes from the cluster as well. Other clients are authenticated and 
   flags: [
     ...accessFlags,
     { name: 'name', value: 'NAME', about: 'the name of the node', default: "the machine's name" },
-    { name: 'data-dir', value: 'DIR', about: 'the directory of containers and volumes', default: `${defaultDataDir('~')}/nodes/NAME` },
+    { name: 'data-dir', value: 'DIR', about: 'the directory of containers and volumes', default: `${dataDirOf(undefined, '~')}/nodes/NAME` },
     {
       name: 'listen',
       value: 'HOST:PORT',
@@ -88,9 +89,9 @@ function nodeProcessOptions(flags: FlagValues): NodeProcessOptions {
     name,
     podCidr,
     listen: listen === undefined ? undefined : parseListen(listen),
-    directory: privatePath('data-dir', flags.text('data-dir') ?? path.join(defaultDataDir(homedir()), 'nodes', name)),
+    directory: privatePath('data-dir', flags.text('data-dir') ?? path.join(dataDirOf(), 'nodes', name)),
     security: securityOptions(flags),
-    logLevel: (flags.text('log-level') as LogLevel | undefined) ?? 'info',
+    logLevel: logLevelOf(flags),
   };
 }
 

@@ -1,14 +1,19 @@
 /** Flags, and readings of flags, that several commands have. */
+import { existsSync } from 'node:fs';
 import path from 'node:path';
+import type { LogLevel } from '../host/world.ts';
+import { recordServing } from '../cluster/life-cycle/cluster-record.ts';
 import { type Flag, type FlagValues, UsageError } from './command.ts';
 
 export const logLevelFlag: Flag = {
   name: 'log-level',
   value: 'LEVEL',
-  about: 'debug, info, warn or error; JSON lines on standard error',
+  about: 'debug, info, warn or error; on standard error, as lines of JSON unless that is a terminal',
   oneOf: ['debug', 'info', 'warn', 'error'],
-  default: 'info',
+  default: 'info, on a terminal warn',
 };
+
+export const logLevelOf = (flags: FlagValues): LogLevel => (flags.text('log-level') as LogLevel | undefined) ?? (process.stderr.isTTY ? 'warn' : 'info');
 
 export const outputFlag: Flag = {
   name: 'output',
@@ -23,13 +28,15 @@ export const outputFlag: Flag = {
 export const imagesFlag: Flag = {
   name: 'data-dir',
   value: 'DIR',
-  about: 'the data directory of a "moor up" on this machine, for its image volumes',
-  default: 'no image volumes',
+  about: 'the data directory of the "moor up" on this machine, for its image volumes and its certificate authority',
+  default: 'that of the "moor up" that serves the cluster, if it runs here',
 };
 
-/** `home`: '~' for the help. */
-export function defaultDataDir(home: string): string {
-  return path.join(process.env['XDG_STATE_HOME'] || path.join(home, '.local', 'state'), 'mooring');
+/** @throws UsageError */
+export function dataDirectoryOf(flags: FlagValues, { url }: { readonly url: string }): string | undefined {
+  const given = flags.text('data-dir');
+  if (given !== undefined && !existsSync(given)) throw new UsageError(`--data-dir: ${given} does not exist`);
+  return given === undefined ? recordServing(url)?.dataDir : path.resolve(given);
 }
 
 /** 'HOST:PORT', '[::1]:PORT', ':PORT' (loopback) or 'PORT'. @throws UsageError */

@@ -3,11 +3,29 @@ import { ConfigFileError } from '../apiserver/configuration/config-file.ts';
 import { StoreError } from '../store/contract.ts';
 import type { ClusterOptions } from '../cluster/cluster.ts';
 import { KubeconfigInUse } from '../cluster/apiserver/kubeconfig-file.ts';
+import { NoSandboxError } from '../cluster/nodes/cluster-nodes.ts';
+import { DataDamage, NewerData } from '../cluster/data-directory/data-damage.ts';
+import { ClusterDirectoryError } from '../cluster/life-cycle/cluster-directory.ts';
 import { version } from '../cluster/version.ts';
+import { ExposedSecret } from '../host/secret-files.ts';
+
+/** The exit code of commands that refuse damaged data. */
+export const damagedExitCode = 3;
+
+/** Whether the data was refused as damaged. */
+export const isDamage = (error: unknown): boolean =>
+  error instanceof DataDamage ||
+  error instanceof ExposedSecret ||
+  (error instanceof StoreError && !(error instanceof UnreadableValue) && error.code === 'corrupt');
 
 /** Why a cluster did not start, and what to do; undefined: an unexpected error. */
 export function explainStartFailure(error: unknown, options: ClusterOptions): string | undefined {
-  if (error instanceof KubeconfigInUse || error instanceof ConfigFileError) return error.message;
+  if (error instanceof NoSandboxError) return `${error.message}. Without --runtime sandbox, nodes are hollow where pods cannot run.`;
+  if (error instanceof ClusterDirectoryError || error instanceof KubeconfigInUse || error instanceof ConfigFileError) return error.message;
+  if (error instanceof DataDamage)
+    return `the data in ${options.dataDir} is damaged and was not changed: ${error.message}. ${error.advice ?? repairAdvice(options)}`;
+  if (error instanceof ExposedSecret) return `${error.message}.`;
+  if (error instanceof NewerData) return newerData(error, options);
   if (error instanceof UnreadableValue) return `${error.message}. Start with an --encryption-provider-config that has that key.`;
   if (error instanceof StoreError) return explainStore(error, options);
   // The objects of a new cluster are written through the API, whose errors have the store's error as their cause.
@@ -40,17 +58,26 @@ function explainSystem(error: NodeJS.ErrnoException, options: ClusterOptions): s
   }
 }
 
-function explainStore(error: StoreError, { dataDir }: ClusterOptions): string | undefined {
+const repairAdvice = ({ dataDir }: ClusterOptions): string =>
+  `Restore a backup, or run "moor store repair --data-dir ${dataDir}": it states what would be lost, and asks.`;
+
+const newerData = (error: Error, { dataDir }: ClusterOptions): string =>
+  `the data in ${dataDir} was written by a newer version of Mooring than this one (${version}): ${error.message}. Use that version, or another --data-dir.`;
+
+function explainStore(error: StoreError, options: ClusterOptions): string | undefined {
+  const { dataDir } = options;
   switch (error.code) {
     case 'locked':
       return `${dataDir} is in use by another moor (${error.message}). Stop that one, or choose another directory with --data-dir.`;
     case 'newer-version':
-      return `the data in ${dataDir} was written by a newer version of Mooring than this one (${version}): ${error.message}. Use that version, or another --data-dir.`;
+      return newerData(error, options);
     case 'corrupt':
-      return `the data in ${dataDir} is damaged and was not changed: ${error.message}. Restore it from a backup, or choose another --data-dir.`;
+      return `the data in ${dataDir} is damaged and was not changed: ${error.message}. ${repairAdvice(options)}`;
     case 'full':
       return `the disk that holds ${dataDir} is full. Free some space, or choose another directory with --data-dir.`;
     case 'failed':
+      if (isDenied(error))
+        return `permission denied: ${error.message}. Choose a directory that you may write with --data-dir, or start it as the user who owns this one.`;
       return `the disk that holds ${dataDir} failed: ${error.message}.`;
     case 'compacted':
     case 'future':
@@ -58,3 +85,5 @@ function explainStore(error: StoreError, { dataDir }: ClusterOptions): string | 
       return undefined;
   }
 }
+
+const isDenied = ({ cause }: StoreError): boolean => ['EACCES', 'EPERM', 'EROFS'].includes((cause as NodeJS.ErrnoException | undefined)?.code ?? '');

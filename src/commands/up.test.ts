@@ -6,8 +6,8 @@ describe('the runtime of pods', () => {
   const runtime = (...args: string[]): string | undefined => clusterOptions(parseFlags(upCommand, args)).runtime;
 
   test.each([
-    [[], 'sandbox'],
-    [['--nodes', '1'], 'sandbox'],
+    [[], 'where-possible'],
+    [['--nodes', '1'], 'where-possible'],
     [['--nodes', '2'], 'hollow'],
     [['--bare'], 'hollow'],
     [['--zones', 'a'], 'hollow'],

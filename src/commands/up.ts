@@ -1,19 +1,30 @@
-import { homedir } from 'node:os';
+import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Cluster, type ClusterOptions, startCluster } from '../cluster/cluster.ts';
 import type { ClusterNodes, NodeRuntime } from '../cluster/nodes/cluster-nodes.ts';
 import { version } from '../cluster/version.ts';
+import { dataDirOf, defaultName, findRecord, readRecord } from '../cluster/life-cycle/cluster-record.ts';
+import { leftoversIn } from '../cluster/life-cycle/tear-down.ts';
 import { firstSignal } from '../host/first-signal.ts';
 import { auditFlags, auditOptions } from './audit-flags.ts';
-import type { Command, FlagValues } from './command.ts';
+import { type Command, type FlagValues, UsageError } from './command.ts';
 import { nodeFlags, nodeOptions } from './node-flags.ts';
+import { nameOf, wordsFor } from './life-cycle/cluster-argument.ts';
+import { ownLogFile, reportReady, startDetached } from './life-cycle/detach.ts';
 import { privatePath } from './private-path.ts';
 import { securityFlags, securityOptions } from './security-flags.ts';
-import { defaultDataDir, logLevelFlag, parseListen } from './shared-flags.ts';
-import { explainStartFailure } from './start-failure.ts';
+import { logLevelFlag, logLevelOf, parseListen } from './shared-flags.ts';
+import { damagedExitCode, explainStartFailure, isDamage } from './start-failure.ts';
 
-/** `moor up`: a cluster in the foreground until a signal stops it. */
+/** `moor up`: a cluster in the foreground until a signal stops it, or in the background. */
 export const upCommand: Command = {
+  arguments: {
+    usage: '[NAME]',
+    about: `a name for the cluster, for several side by side: each has its own data directory and a free port; "${defaultName}" if there is none`,
+    least: 0,
+    most: 1,
+  },
   about: `Starts the API server, its controllers and nodes in this process and serves the Kubernetes API over HTTPS.
 The first start creates certificates, a data directory and two StorageClasses. Later starts continue with the same data,
 however the last one ended. Ctrl-C and SIGTERM stop it cleanly.
@@ -28,22 +39,42 @@ runs: annotations say how long a container runs and how it ends (docs/EXTENSIONS
 
 Nodes keep their names over a restart. With other flags, a node's zone, region, capacity and drivers become what the flags
 say; labels and taints that you set stay. With fewer --nodes the others become NotReady until you delete them or start with
-more nodes again. A node that you delete is registered again at the next start.`,
+more nodes again. A node that you delete is registered again at the next start.
+
+The exit code is 3 if the data directory is damaged: "moor store repair" states what would be lost (docs/DATA-DIRECTORY.md).`,
   flags: [
-    { name: 'data-dir', value: 'DIR', about: 'the directory of the store, certificates, volumes and containers', default: defaultDataDir('~') },
-    { name: 'listen', value: 'HOST:PORT', about: 'the address to serve on; port 0 picks a free one', default: '127.0.0.1:6443' },
+    {
+      name: 'data-dir',
+      value: 'DIR',
+      about: 'the directory of the store, certificates, volumes and containers',
+      default: `${dataDirOf(undefined, '~')}, or ${dataDirOf('NAME', '~')}`,
+    },
+    { name: 'detach', short: 'd', about: 'return when the cluster is ready; it goes on in the background, and "moor logs" shows its log' },
+    { name: 'ephemeral', about: 'remove everything at the end: pods, mounts and data; after a kill -9 the next "moor" does it' },
+    {
+      name: 'listen',
+      value: 'HOST:PORT',
+      about: 'the address to serve on; port 0 picks a free one',
+      default: '127.0.0.1:6443; with a NAME, the port of its last start, or a free one',
+    },
     { name: 'kubeconfig', value: 'FILE', about: 'written when the server is ready, readable by its owner only', default: 'DIR/kubeconfig' },
     {
       name: 'merge-kubeconfig',
       about: 'add to an existing kubeconfig and make "mooring" its current context; without it a file with other entries is not changed',
     },
     { name: 'bootstrap-kubeconfig', value: 'FILE', about: 'also write a kubeconfig with which machines join as nodes, valid for two days' },
-    { name: 'store', value: 'KIND', about: 'memory (lost at the end) or embedded (durable)', oneOf: ['memory', 'embedded'], default: 'embedded' },
+    {
+      name: 'store',
+      value: 'KIND',
+      about: 'memory (lost at the end, implies --ephemeral) or embedded (durable)',
+      oneOf: ['memory', 'embedded'],
+      default: 'embedded',
+    },
     { name: 'bare', about: 'the control plane alone: no nodes unless --nodes asks for some, no StorageClasses; for test suites' },
     {
       name: 'runtime',
       value: 'KIND',
-      about: 'how pods run: hollow (no processes) or sandbox (processes of this machine; Linux, root)',
+      about: 'how pods run: hollow (no processes) or sandbox (processes of this machine; Linux, root; fails where they cannot run)',
       oneOf: ['hollow', 'sandbox'],
       default: 'sandbox where possible, unless the flags below ask for nodes other than this machine',
     },
@@ -58,30 +89,49 @@ more nodes again. A node that you delete is registered again at the next start.`
       about: 'an EncryptionConfiguration of apiserver.config.k8s.io/v1: which resources are encrypted at rest',
       default: 'no encryption',
     },
+    {
+      name: 'admission-control-config-file',
+      value: 'FILE',
+      about: 'an AdmissionConfiguration of apiserver.config.k8s.io/v1: defaults and exemptions of PodSecurity',
+      default: 'namespaces without labels are privileged',
+    },
     { name: 'plain', about: 'hide every extension to the Kubernetes API' },
     logLevelFlag,
   ],
   examples: [
     { line: 'moor up', about: 'a durable cluster for daily work' },
+    { line: 'moor up shop --detach', about: 'another one beside it, in the background' },
     { line: 'moor up --runtime hollow', about: 'three hollow nodes' },
     { line: 'moor up --nodes 100 --zones a,b --node-capacity cpu=64,memory=256Gi --volume-limit 25', about: 'a larger cluster' },
     { line: 'moor up --csi-drivers ebs.csi.aws.com', about: 'volumes as in a cloud: zonal and attached, but without a backend' },
     { line: 'moor up --bare --store memory --listen 127.0.0.1:0 --kubeconfig ./kubeconfig', about: 'a throw-away API server for a test suite' },
     { line: 'moor up --kubeconfig ~/.kube/config --merge-kubeconfig', about: 'add a context "mooring" to your own kubeconfig' },
   ],
-  run: (flags) => runUp(clusterOptions(flags)),
+  run: (flags) => (flags.on('detach') && ownLogFile() === undefined ? detached(clusterOptions(flags)) : runUp(clusterOptions(flags))),
 };
 
+/** A temporary directory is chosen here, for both processes. */
+function detached({ dataDir = '', ephemeral }: ClusterOptions): Promise<number> {
+  return startDetached([...process.argv.slice(2), ...(ephemeral === true ? ['--data-dir', dataDir] : [])], path.join(dataDir, 'moor.log'));
+}
+
 export function clusterOptions(flags: FlagValues): ClusterOptions {
-  const dataDir = privatePath('data-dir', flags.text('data-dir') ?? defaultDataDir(homedir()));
+  const store = flags.text('store') === 'memory' ? 'memory' : 'embedded';
+  const ephemeral = flags.on('ephemeral') || store === 'memory';
+  const given = flags.text('data-dir');
+  const name = nameOf(flags) ?? (given === undefined && !ephemeral ? defaultName : undefined);
+  const dataDir = privatePath('data-dir', dataDirFor(name, given ?? (ephemeral ? temporaryPath() : undefined)));
   const [bootstrapKubeconfig, encryptionConfig] = [flags.text('bootstrap-kubeconfig'), flags.text('encryption-provider-config')];
   return {
+    ...(name === undefined ? {} : { name }),
     dataDir,
-    listen: parseListen(flags.text('listen') ?? '127.0.0.1:6443'),
+    ephemeral,
+    logFile: ownLogFile(),
+    listen: listenOf(flags.text('listen'), name, dataDir),
     kubeconfig: privatePath('kubeconfig', flags.text('kubeconfig') ?? path.join(dataDir, 'kubeconfig')),
     mergeKubeconfig: flags.on('merge-kubeconfig'),
     ...(bootstrapKubeconfig === undefined ? {} : { bootstrapKubeconfig: privatePath('bootstrap-kubeconfig', bootstrapKubeconfig) }),
-    store: flags.text('store') === 'memory' ? 'memory' : 'embedded',
+    store,
     bare: flags.on('bare'),
     nodes: nodeOptions(flags),
     security: securityOptions(flags),
@@ -91,17 +141,39 @@ export function clusterOptions(flags: FlagValues): ClusterOptions {
     scheduler: (flags.text('scheduler') ?? flags.text('controllers')) !== 'false',
     audit: auditOptions(flags),
     encryptionConfig: encryptionConfig === undefined ? undefined : privatePath('encryption-provider-config', encryptionConfig),
-    logLevel: (flags.text('log-level') as ClusterOptions['logLevel']) ?? 'info',
+    admissionConfig: resolved(flags.text('admission-control-config-file')),
+    logLevel: logLevelOf(flags),
   };
 }
 
+const temporaryPath = (): string => path.join(tmpdir(), `mooring-${randomUUID().slice(0, 8)}`);
+
+/** @throws UsageError */
+function dataDirFor(name: string | undefined, given: string | undefined): string {
+  const known = name === undefined ? undefined : findRecord(name);
+  if (given === undefined) return known?.dataDir ?? dataDirOf(name);
+  const dataDir = path.resolve(given);
+  if (known !== undefined && known.dataDir !== dataDir)
+    throw new UsageError(`cluster "${name}" has its data in ${known.dataDir}; choose another name, or leave --data-dir out`);
+  return dataDir;
+}
+
+/** The usual port belongs to the cluster without a name of its own. */
+function listenOf(given: string | undefined, name: string | undefined, dataDir: string): { host: string; port: number } {
+  if (given !== undefined) return parseListen(given);
+  if (name === undefined || name === defaultName) return parseListen('127.0.0.1:6443');
+  return { host: '127.0.0.1', port: Number(new URL(readRecord(dataDir)?.url ?? 'https://127.0.0.1:0').port) };
+}
+
 /** This machine is one node with its own facts: flags that ask for others mean hollow nodes. */
-function runtimeOf(flags: FlagValues): NodeRuntime {
+function runtimeOf(flags: FlagValues): NodeRuntime | 'where-possible' {
   const runtime = flags.text('runtime');
   if (runtime !== undefined) return runtime === 'sandbox' ? 'sandbox' : 'hollow';
   const asksForOthers = ['zones', 'region', 'node-capacity', 'volume-limit', 'csi-drivers'].some((name) => flags.text(name) !== undefined);
-  return asksForOthers || flags.on('bare') || Number(flags.text('nodes') ?? 1) > 1 ? 'hollow' : 'sandbox';
+  return asksForOthers || flags.on('bare') || Number(flags.text('nodes') ?? 1) > 1 ? 'hollow' : 'where-possible';
 }
+
+const resolved = (file: string | undefined): string | undefined => (file === undefined ? undefined : path.resolve(file));
 
 /** Runs a cluster until a signal ends it. Resolves with the exit code. */
 async function runUp(options: ClusterOptions): Promise<number> {
@@ -114,12 +186,17 @@ async function runUp(options: ClusterOptions): Promise<number> {
     const explanation = explainStartFailure(error, options);
     if (explanation === undefined) throw error;
     process.stderr.write(`moor up: ${explanation}\n`);
-    return 1;
+    return isDamage(error) ? damagedExitCode : 1;
   }
-  process.stdout.write(readyScreen(cluster, options));
+  const screen = readyScreen(cluster, options);
+  process.stdout.write(screen);
+  reportReady(screen);
   const signal = await ended;
   process.stdout.write(`\n${signal}: stopping\n`);
   await cluster.stop();
+  const words = wordsFor({ ...options, dataDir: options.dataDir ?? '' });
+  const { mounts } = await leftoversIn(options.dataDir ?? '');
+  if (mounts.length > 0) process.stdout.write(`Its pods keep running: "moor up${words}" goes on with them, "moor down${words}" ends them.\n`);
   return 0;
 }
 
@@ -139,9 +216,16 @@ function readyScreen(cluster: Cluster, options: ClusterOptions): string {
     `  export KUBECONFIG=${cluster.kubeconfig}`,
     cluster.nodes.running.length === 0 ? '  kubectl get namespaces' : '  kubectl get nodes,storageclasses',
     '',
-    'Ctrl-C stops the cluster.',
+    ...howItEnds(options),
     '',
   ].join('\n');
+}
+
+function howItEnds(options: ClusterOptions): readonly string[] {
+  const words = wordsFor({ ...options, dataDir: options.dataDir ?? '' });
+  if (options.logFile !== undefined)
+    return [`It runs in the background: "moor logs${words}" shows its log, "moor stop${words}" stops it, "moor down${words}" ends its pods too.`];
+  return [options.ephemeral === true ? 'Ctrl-C stops the cluster and removes everything.' : 'Ctrl-C stops the cluster.'];
 }
 
 function nodesLine({ running, runtime }: ClusterNodes): string {

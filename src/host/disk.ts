@@ -1,5 +1,5 @@
 import fs from 'node:fs/promises';
-import { close, constants, fdatasync, ftruncate, open, write } from 'node:fs';
+import { close, constants, fdatasync, ftruncate, open, statfsSync, write } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { AppendFile, Disk, DiskLock } from '../world/disk.ts';
 
@@ -78,6 +78,11 @@ export const realDisk: Disk = {
     } finally {
       await directory.close();
     }
+  },
+
+  free(path) {
+    const { bsize, bfree, bavail } = statfsSync(path);
+    return bsize * (process.getuid?.() === 0 ? bfree : bavail);
   },
 
   async lock(path) {

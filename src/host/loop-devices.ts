@@ -90,6 +90,13 @@ export async function releaseDevice(image: string, isPlaced: (device: string) =>
   });
 }
 
+/** The files below a directory that have a loop device, also those that were deleted. */
+export async function imagesWithDevice(directory: string): Promise<readonly string[]> {
+  const names = (await fs.readdir('/sys/block').catch(() => [])).filter((name) => name.startsWith('loop'));
+  const files = await Promise.all(names.map(fileBehind));
+  return files.flatMap((file) => (file?.startsWith(`${directory}/`) === true ? file.replace(/ \(deleted\)$/, '') : []));
+}
+
 /** Resizes ext4 online to the size of the image. */
 async function growWhereMounted(target: string, image: string): Promise<void> {
   const wanted = await missingBlocks(image);

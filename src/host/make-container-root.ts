@@ -73,14 +73,18 @@ export function makeRoot(wanted: ContainerRoot, { sources, processes, opened }: 
   attachAt(wanted.scratch, kept(newMount('tmpfs', ['mode=755'], []), opened));
   changeDirectory(wanted.scratch);
   for (const directory of ['root', 'empty', 'nodes']) mkdirSync(directory, { mode: 0o755 });
-  makeNode('nodes/null', { mode: 0o20_666, rdev: nullDevice });
+  for (const [name, rdev] of Object.entries(usualNodes)) {
+    makeNode(`nodes/${name}`, { mode: 0o20_666, rdev });
+    chmodSync(`nodes/${name}`, 0o666);
+  }
   const proc = kept(procOf(processes), opened);
-  const [root, ...layers] = wanted.layers.map((layer, number) => kept(overlay(layer, `layer-${number}`, ['nodev']), opened));
+  const nodes: readonly MountAttribute[] = wanted.devices.anywhere ? [] : ['nodev'];
+  const [root, ...layers] = wanted.layers.map((layer, number) => kept(overlay(layer, `layer-${number}`, nodes), opened));
   if (root === undefined) throw new Error('the image has no layer');
   attachAt('root', root);
   const make: Inside = { root, opened };
   for (const [number, mount] of layers.entries()) place(make, wanted.layers[number + 1]?.target ?? '', mount);
-  placeDevices(make, wanted.devices.usual);
+  placeDevices(make, wanted.devices.usual, nodes);
   placeView(make, '/proc', { mount: proc, view: wanted.proc });
   placeView(make, '/sys', { mount: kept(newMount('sysfs', [], viewAttributes), opened), view: wanted.sys });
   placeGroups(make, sources, wanted.sys.readOnly);
@@ -98,8 +102,8 @@ interface Inside {
   readonly opened: number[];
 }
 
-/** Of /dev/null, as Linux encodes 1:3. */
-const nullDevice = 0x103;
+/** Devices of every container, as Linux encodes 1:3 and so on. */
+const usualNodes = { null: 0x103, zero: 0x105, full: 0x107, random: 0x108, urandom: 0x109, tty: 0x500 } as const;
 const viewAttributes: readonly MountAttribute[] = ['nosuid', 'nodev', 'noexec'];
 
 const kept = (descriptor: number, opened: number[]): number => {
@@ -169,10 +173,12 @@ function place({ root }: Inside, path: string, mount: number, kind: 'directory' 
   });
 }
 
-function placeDevices(make: Inside, usual: string): void {
+/** Its nodes are mounts: nodes that a container makes there, if it may, cannot be opened. */
+function placeDevices(make: Inside, usual: string, nodes: readonly MountAttribute[]): void {
   const attached = (fileSystem: string, target: string, mount: { readonly parameters: readonly string[]; readonly attributes: readonly MountAttribute[] }) =>
     place(make, target, kept(newMount(fileSystem, mount.parameters, mount.attributes), make.opened));
-  place(make, '/dev', kept(overlay({ target: '/dev', lower: [usual] }, 'dev', ['nosuid']), make.opened));
+  place(make, '/dev', kept(overlay({ target: '/dev', lower: [usual] }, 'dev', ['nosuid', ...nodes]), make.opened));
+  for (const name of Object.keys(usualNodes)) place(make, `/dev/${name}`, copied(`nodes/${name}`, false, make.opened), 'file');
   attached('devpts', '/dev/pts', { parameters: ['newinstance', 'ptmxmode=0666', 'mode=0620', 'gid=5'], attributes: ['nosuid', 'noexec'] });
   attached('tmpfs', '/dev/shm', { parameters: ['mode=1777', 'size=64m'], attributes: viewAttributes });
   try {

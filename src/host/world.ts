@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { isatty } from 'node:tty';
 import type { Logger } from 'pino';
 import type { Cancel, Log, LogFields, World } from '../world/world.ts';
+import { textLog } from './text-log.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
@@ -37,6 +40,7 @@ function after(ms: number, callback: () => void): Cancel {
 /** Structured lines by pino, which is loaded with the first line: a start without log lines does not pay for it. */
 function createLog(level: LogLevel, fd: number): Log {
   if (level === 'silent') return silentLog;
+  if (isatty(fd)) return textLog(level, (line) => void writeSync(fd, line));
   let logger: Logger | undefined;
   return logOver(() => {
     logger ??= openLogger(level, fd);

@@ -23,6 +23,8 @@ export interface Disk {
   rename(from: string, to: string): Promise<void>;
   remove(path: string): Promise<void>;
   syncDirectory(path: string): Promise<void>;
+  /** Bytes that can still be written to the file system of a directory. */
+  free(path: string): number;
   /** An exclusive lock on the directory; undefined if another process holds it. It ends with the process, however that dies. */
   lock(path: string): Promise<DiskLock | undefined>;
 }

@@ -96,6 +96,18 @@ describe('events in their newer form', () => {
       expect((await events()).map(({ series }) => series?.count)).toEqual([7, undefined]);
     }));
 
+  test('while it goes on, the count is written every few minutes', () =>
+    withRecorder(async ({ world, recorder, about, events }) => {
+      const written: (number | undefined)[] = [];
+      for (let i = 0; i < 5; i++) {
+        recorder.record(about, report);
+        await world.sleep(5 * 60_000);
+        written.push((await events())[0]?.series?.count);
+      }
+      expect(await events()).toHaveLength(1);
+      expect(written).toEqual([undefined, 2, 3, 4, 5]);
+    }));
+
   test('an event that has expired meanwhile begins again with its count', () =>
     withRecorder(async ({ world, recorder, about, events, client }) => {
       recorder.record(about, report);

@@ -284,3 +284,32 @@ test('a controller that revalidates performs what is decided just before, and en
     expect(performed).toEqual(['first 1 of 1', 'second 2 of 2', 'recordEvent 1 of 1']);
     expect(loop.idle).toBe(true);
   }));
+
+test.each([
+  ['another object', { name: 'b', uid: '2' }],
+  ['an object of the same name that was created again', { name: 'a', uid: '2' }],
+])('a controller that revalidates does not perform the action of the same verb on %s', (_, later) =>
+  simulate(1, async (world) => {
+    type Action = { readonly do: string; readonly object: { readonly metadata: { readonly name: string; readonly uid: string } } };
+    const performed: string[] = [];
+    let decisions = 0;
+    const target = () => (performed.length === 0 ? { name: 'a', uid: '1' } : later);
+    const { informers } = connect({ send: () => new Promise(() => undefined), watch: () => ({ close: () => undefined }) }, world);
+    const controller: Controller<string, string, Action> = {
+      name: 'revalidating',
+      sources: [],
+      snapshot: (key) => key,
+      decide: () => ({ actions: ++decisions > 2 ? [] : ['confirm', 'delete'].map((verb) => ({ do: verb, object: { metadata: target() } })), reasons: [] }),
+      perform: async (action) => {
+        performed.push(`${action.do} ${action.object.metadata.name}`);
+        return 'done';
+      },
+      revalidate: true,
+    };
+    const loop = runController(controller, { world, informers });
+    loop.enqueue('key');
+    await world.sleep(1000);
+    expect(performed).toEqual(['confirm a']);
+    expect(loop.idle).toBe(true);
+  }),
+);

@@ -96,6 +96,19 @@ describe('certificates', () => {
     });
   });
 
+  test('a bootstrap kubeconfig gets no certificate for a node that exists', async () => {
+    const nodeClient = {
+      signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
+      usages: ['client auth', 'digital signature'],
+      as: ['--kubeconfig', bootstrap],
+    };
+    await ask('stolen', { name: 'system:node:n1', groups: ['system:nodes'] }, nodeClient);
+    await expect
+      .poll(() => kubectl('get', 'csr', 'stolen', '-o', 'jsonpath={.status.conditions[0].type}: {.status.conditions[0].message}'))
+      .toBe('Denied: node "n1" exists, and the request does not come from it: delete the Node object if another machine takes its name');
+    expect(await kubectl('get', 'csr', 'stolen', '-o', 'jsonpath={.status.certificate}')).toBe('');
+  });
+
   test('a user waits until an administrator approves, and is then the user of the certificate', async () => {
     const { made } = await ask('jane', { name: 'jane', groups: ['team'] }, client);
     expect(await kubectl('get', 'csr', 'jane', '--no-headers')).toMatch(/^jane +\S+ +kubernetes.io\/kube-apiserver-client +kubernetes-admin +60m +Pending\n$/);

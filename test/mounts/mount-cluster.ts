@@ -28,23 +28,25 @@ export async function prepare(cluster: SimulatedCluster): Promise<void> {
 /** One machine, whose agents are killed and restarted. */
 export class MountCluster {
   readonly cluster: SimulatedCluster;
-  readonly machine = new Machine();
+  readonly machine: Machine;
   /** Outside of any process that can be killed. */
-  readonly host = new SimulatedHost(this.machine);
+  readonly host: SimulatedHost;
   readonly #world: SimulatedWorld;
   readonly vacated = new Set<string>();
   #disk = new SimulatedDisk();
   #agent: SmallAgent | undefined;
 
-  static async open(world: SimulatedWorld, cluster: SimulatedCluster): Promise<MountCluster> {
-    const node = new MountCluster(world, cluster);
+  static async open(world: SimulatedWorld, cluster: SimulatedCluster, machine = new Machine()): Promise<MountCluster> {
+    const node = new MountCluster(world, cluster, machine);
     for (const path of ['/disk', '/mnt/local']) await node.host.makeDirectory(path, 0o750);
     await node.host.write('/mnt/local/precious', bytes('data'), 0o600);
     await node.host.write('/disk/precious', bytes('data'), 0o600);
     return node;
   }
 
-  private constructor(world: SimulatedWorld, cluster: SimulatedCluster) {
+  private constructor(world: SimulatedWorld, cluster: SimulatedCluster, machine: Machine) {
+    this.machine = machine;
+    this.host = new SimulatedHost(machine);
     this.#world = world;
     this.cluster = cluster;
   }

@@ -147,4 +147,42 @@ describeWithSandboxes('the root of a container', () => {
     expect(readFileSync('/etc/passwd', 'utf8')).toContain('root:');
     expect(existsSync('/usr/share/doc')).toBe(true);
   });
+
+  test('is in control groups of its own, with a limit of processes, that it sees and cannot change', async () => {
+    const script = `
+      find /sys/fs/cgroup -name release_agent; find /sys/fs/cgroup -name pids.current | wc -l
+      for file in $(find /sys/fs/cgroup -name cgroup.procs -o -name notify_on_release -o -name pids.max -o -name devices.allow); do (echo 1 >$file) 2>/dev/null && echo "wrote $file"; done
+      mkdir /sys/fs/cgroup/x /sys/fs/cgroup/pids/x 2>/dev/null && echo made; mount -o remount,rw /sys/fs/cgroup/pids 2>/dev/null && echo remounted
+      grep -c moor /proc/self/cgroup; echo end`;
+    for (const as of [{}, nonRoot]) expect(await run(script, as)).toBe('1\n0\nend');
+    const spec = podSpec();
+    await runtime.startPod(spec);
+    const result = await runtime.startContainer(containerSpec(spec.uid, { args: ['exec sleep infinity'] }));
+    if (!result.ok) throw new Error(result.error.message);
+    const pods = execFileSync('find', ['/sys/fs/cgroup', '-path', `*pod-${spec.uid}/pids.max`], { encoding: 'utf8' }).trim();
+    expect(readFileSync(pods, 'utf8')).toBe('4096\n');
+    const procs = path.join(path.dirname(pods), result.value.id.slice(0, 32), 'cgroup.procs');
+    const count = () => readFileSync(procs, 'utf8').trim().split('\n').length;
+    const before = count();
+    const session = await runtime.exec(result.value.id, { command: ['sleep', 'infinity'], stdin: false, tty: false });
+    if (!session.ok) throw new Error(session.error.message);
+    await expect.poll(count).toBeGreaterThan(before);
+    session.value.close();
+    await runtime.stopPod(spec.uid);
+    await runtime.removePod(spec.uid);
+    await expect.poll(() => existsSync(path.dirname(pods))).toBe(false);
+  });
+
+  test('a memory limit that the kernel refuses is told', async () => {
+    const spec = podSpec();
+    await runtime.startPod(spec);
+    const fills = 'exec perl -e \'$x = "a" x (64*1024*1024); print "full\\n"; $| = 1; sleep 1000\'';
+    const result = await runtime.startContainer(containerSpec(spec.uid, { args: [fills] }));
+    if (!result.ok) throw new Error(result.error.message);
+    const limits = { cpuMilli: undefined, cpuRequestMilli: undefined };
+    expect(await runtime.limitContainer(result.value.id, { ...limits, memoryBytes: 512 * 1024 * 1024 })).toMatchObject({ ok: true });
+    const refused = await runtime.limitContainer(result.value.id, { ...limits, memoryBytes: -5 });
+    expect(refused).toMatchObject({ ok: false, error: { reason: 'failed', message: expect.stringContaining('the kernel refuses -5 for memory') } });
+    await runtime.stopPod(spec.uid);
+  });
 });

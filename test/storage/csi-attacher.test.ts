@@ -8,6 +8,7 @@ import { persistentVolumeClaimKind } from '../../src/api/kinds/core/persistent-v
 import { persistentVolumeKind } from '../../src/api/kinds/core/persistent-volume.ts';
 import { volumeAttachmentKind } from '../../src/api/kinds/storage/volume-attachment.ts';
 import { podKind } from '../../src/api/kinds/pod/pod.ts';
+import { failed } from '../../src/drivers/contract.ts';
 import { simulate } from '../../src/sim/world/world.ts';
 import { ok, SimulatedCluster } from '../../src/sim/cluster/simulated-cluster.ts';
 
@@ -120,5 +121,23 @@ test(
     await cluster.wait(30_000);
     expect((await attachments(cluster)).map(({ status }) => status)).toEqual([{ attached: true, attachmentMetadata: { device: '/dev/disk' } }]);
     expect(cluster.disks.calls.filter((call) => call.startsWith('publish'))).toHaveLength(5);
+  }),
+);
+
+test(
+  'a detach that the backend did not confirm is not done: the attachment stays, with the error, until it is',
+  inCluster(async (cluster) => {
+    await cluster.pod('web', 'n1', uses('data'));
+    await cluster.wait();
+    const refusals = Array.from({ length: 4 }, () => failed('Unavailable', 'the backend does not answer'));
+    cluster.disks.failures.push(...refusals);
+    await cluster.delete(podKind, inDefault('web'));
+    const [attachment] = await attachments(cluster);
+    expect(attachment?.status.detachError?.message).toContain('the backend does not answer');
+    expect(attachment?.metadata.finalizers).toEqual(['external-attacher/disks-example-com']);
+    expect(attachedOn(cluster)).toEqual(['id-of-n1 disk']);
+    await cluster.wait(60_000);
+    expect(await attachments(cluster)).toEqual([]);
+    expect(attachedOn(cluster)).toEqual([]);
   }),
 );

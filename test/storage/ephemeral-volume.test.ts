@@ -20,13 +20,13 @@ import { SimulatedProcess } from '../../src/sim/world/process.ts';
 import { seeds } from '../../src/sim/world/seeds.ts';
 import { type SimulatedWorld, simulate } from '../../src/sim/world/world.ts';
 import type { World } from '../../src/world/world.ts';
-import { ephemeralVolumeEventSource } from '../../src/storage/ephemeral-volume/actions.ts';
+import { eventSources } from '../../src/cluster/controllers/event-sources.ts';
 import { ephemeralVolumeController } from '../../src/storage/ephemeral-volume/controller.ts';
 
 function startController(transport: Transport, world: World, onAction?: NonNullable<LoopOptions['onAction']>): void {
   const informers: Informers = new Informers({ client: createClient({ transport }), world });
   const client = createClient({ transport, observer: informers.observer });
-  const events = new RecordedEvents(new EventRecorder({ world, client, eventKind, component: ephemeralVolumeEventSource }), world.clock);
+  const events = new RecordedEvents(new EventRecorder({ world, client, eventKind, component: eventSources['ephemeral-volume-controller'] }), world.clock);
   const controller = ephemeralVolumeController({ client, informers, events, clock: world.clock });
   runController(controller, { world, informers, ...(onAction === undefined ? {} : { onAction }) });
   informers.start();
@@ -104,7 +104,7 @@ test(
     await world.sleep(60_000);
     expect(await claims(cluster)).toEqual(['web-scratch of none']);
     expect(await events(cluster)).toEqual([
-      'ephemeral_volume FailedBinding: ephemeral volume scratch: PVC default/web-scratch was not created for pod default/web (pod is not owner) x1',
+      'ephemeral_volume FailedBinding: ephemeral volume scratch: PVC default/web-scratch was not created for pod default/web (pod is not owner) x4',
     ]);
     await removeClaim(cluster, 'web-scratch');
     await world.sleep(soon);

@@ -15,7 +15,14 @@ import {
   type ProvisionerAction,
 } from '../../src/storage/provisioner/actions.ts';
 import * as reclaimer from '../../src/storage/reclaimer/decide.ts';
-import { afterDeleted, type ReclaimerAction } from '../../src/storage/reclaimer/actions.ts';
+import {
+  afterDeleted,
+  afterRecycleFailed,
+  afterStarted,
+  type ConfirmScrubbed,
+  type ReclaimerAction,
+  type StartRecyclerPod,
+} from '../../src/storage/reclaimer/actions.ts';
 import { recyclerPodName } from '../../src/storage/reclaimer/recycler-pod.ts';
 import type { BinderAction } from '../../src/storage/binder/actions.ts';
 import { messages } from '../../src/storage/provisioner/messages.ts';
@@ -52,6 +59,8 @@ export class FakeCluster {
   readonly #written = new WeakMap<KubeObject, string>();
   /** Effects so far, and those before which the process dies. */
   effects = 0;
+  /** Directories that are not empty. */
+  readonly dirty = new Set<string>();
   crashBefore: ReadonlySet<number> = new Set();
   /** Asked after every effect: something that must hold at every moment. */
   invariant: () => void = () => undefined;
@@ -195,6 +204,7 @@ export class FakeCluster {
       intent: (name: string) => this.server.get('VolumeIntent', name),
       attachedTo: () => [],
       recyclerPod: (name: string) => this.server.get('Pod', recyclerPodName(name), 'default'),
+      hasNodes: () => this.nodes.length > 0,
       recyclerPodEvents: (name: string) => this.server.list('Event').filter((event) => event.involvedObject.name === recyclerPodName(name)),
     };
   }
@@ -263,6 +273,10 @@ export class FakeCluster {
         const result = this.#create(action.volume);
         return result === 'exists' ? 'done' : result;
       }
+      case 'startRecyclerPod':
+        return this.#startRecyclerPod(action);
+      case 'confirmScrubbed':
+        return this.#confirmScrubbed(action);
       case 'deleteAsset':
         return 'asset' in action ? this.#takeBack(action.intent, action.asset.handle) : this.#deleteAsset(action.intent);
     }
@@ -322,6 +336,20 @@ export class FakeCluster {
   #deleteAsset(intent: Extract<ReclaimerAction, { do: 'deleteAsset' }>['intent']): WriteResult {
     const outcome = this.#effect(() => this.backend.delete(this.backend.handleOf(intent.spec.source)));
     return this.#update(outcome.type === 'deleted' ? afterDeleted(intent) : afterFailure(intent, outcome, this.server.now), 'spec', intent);
+  }
+
+  #startRecyclerPod({ intent, pod }: StartRecyclerPod): WriteResult {
+    const result = this.#create(pod);
+    const created = this.server.get('Pod', pod.metadata.name ?? '', pod.metadata.namespace);
+    return result === 'done' && created !== undefined ? this.#update(afterStarted(intent, created), 'spec', intent) : result;
+  }
+
+  /** Reads only: a crash before it is one before the next effect. */
+  #confirmScrubbed({ intent, pod, directory = '' }: ConfirmScrubbed): WriteResult {
+    if (this.server.revisionOf(pod) !== pod.metadata.resourceVersion) return 'conflict';
+    if (!this.dirty.has(directory)) return 'done';
+    this.#update(afterRecycleFailed(intent, `Recycle failed: failed to recycle volume: ${directory} is not empty`, this.server.now), 'spec', intent);
+    return 'conflict';
   }
 
   /** What the protection controllers do, as far as volumes and claims without pods are concerned. */

@@ -116,7 +116,7 @@ scenario('a claim with a data source is refused by what is not CSI', {
   given: [hostPath(), pvc('data', '1Gi', { spec: { dataSource: { apiGroup: null, kind: 'PersistentVolumeClaim', name: 'other' } } })],
   shows: 'pvc/data Pending',
   events: [
-    'pvc/data Warning ProvisioningFailed: plugin "kubernetes.io/host-path" is not a CSI plugin. Only CSI plugin can provision a claim with a datasource',
+    'pvc/data Warning ProvisioningFailed: plugin "kubernetes.io/host-path" is not a CSI plugin. Only CSI plugin can provision a claim with a datasource: spec.dataSource names PersistentVolumeClaim "other"; create the claim again without it, or with a StorageClass whose provisioner supports it',
   ],
 });
 

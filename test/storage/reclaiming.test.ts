@@ -233,3 +233,25 @@ scenario('a scrub is stopped when the volume is to be retained', {
   when: [deleteClaim('data'), setPolicy('vol', 'Retain')],
   shows: 'pv/vol 1Gi Released default/data marked',
 });
+
+scenario('a pod that a user puts in the place of a recycler pod is replaced, and only the real one frees the volume', {
+  given: bound('Recycle'),
+  when: [
+    deleteClaim('data'),
+    deletePod('recycler-for-vol'),
+    create(pod('recycler-for-vol', [], { metadata: { name: 'recycler-for-vol', namespace: 'default' } })),
+    endPod('recycler-for-vol', 'Succeeded'),
+  ],
+  shows: 'pv/vol 1Gi Available',
+  events: ['pv/vol Warning VolumeFailedRecycle: Recycle failed: failed to recycle volume: recycler pod was deleted'],
+});
+
+scenario('a volume whose directory is not empty is not free, whatever its recycler pod says', {
+  given: bound('Recycle'),
+  when: [(world) => void world.dirty.add('/tmp/vol'), deleteClaim('data'), endPod('recycler-for-vol', 'Succeeded')],
+  shows: `
+    pv/vol 1Gi Failed default/data marked (Recycle failed: failed to recycle volume: /tmp/vol is not empty)
+    pod/recycler-for-vol Pending
+    intent/vol Scrub Running`,
+  events: ['!pv/vol Normal VolumeRecycled'],
+});

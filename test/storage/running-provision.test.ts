@@ -68,7 +68,7 @@ test('a class without a driver: an event, Pending, and a volume as soon as the c
     await ask(cluster);
     await world.sleep(60_000);
     expect(await summarize(cluster)).toEqual(['pvc/data Pending']);
-    expect(await eventsOf(cluster)).toEqual(['ProvisioningFailed x1']);
+    expect(await eventsOf(cluster)).toEqual(['ProvisioningFailed x3']);
     await cluster.client.delete(storageClassKind, { name: 'class' });
     await world.sleep(1000);
     await offer(cluster, 'kubernetes.io/host-path');

@@ -179,15 +179,17 @@ describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
       expect(await summarize(cluster)).toEqual(['pv/vol Bound data', 'pvc/data Bound vol']);
     }));
 
-  test('an event about a state is recorded once, and again before it expires', () =>
+  test('an event about a state is renewed with a growing count while the state holds, and never expires', () =>
     simulate(1, async (world) => {
       const cluster = await startStorageCluster(world, mode);
       runStorage(cluster, world);
       await createClaim(cluster, 'data', '1Gi', { spec: { storageClassName: '' } });
       await world.sleep(60_000);
-      expect(await counts(cluster)).toEqual(['FailedBinding x1']);
+      expect(await counts(cluster)).toEqual(['FailedBinding x3']);
+      await world.sleep(13 * 60_000);
+      expect(await counts(cluster)).toEqual(['FailedBinding x8']);
       await world.sleep(6 * 3_600_000);
-      expect(await counts(cluster)).toEqual(['FailedBinding x13']);
+      expect(await counts(cluster)).toEqual(['FailedBinding x80']);
     }));
 
   async function counts({ client }: StorageCluster): Promise<string[]> {

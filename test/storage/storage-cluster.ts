@@ -12,7 +12,7 @@ import { provisioner } from '../../src/storage/provisioner/controller.ts';
 import { reclaimer } from '../../src/storage/reclaimer/controller.ts';
 import type { BindMode } from '../../src/storage/binder/actions.ts';
 import { volumeBinder } from '../../src/storage/binder/controller.ts';
-import { volumeEventSource } from '../../src/storage/volumes/decision.ts';
+import { eventSources } from '../../src/cluster/controllers/event-sources.ts';
 import { VolumesView } from '../../src/storage/volumes/view.ts';
 import { createInProcessTransport } from '../../src/cluster/access/in-process-transport.ts';
 import { type Client, createClient, type VolumeClaimPair } from '../../src/client/client.ts';
@@ -62,7 +62,8 @@ export function runStorage(
   const view = new VolumesView();
   informers.cache(persistentVolumeKind).subscribe(({ before, after }) => void view.changeVolume(before, after));
   informers.cache(persistentVolumeClaimKind).subscribe(({ before, after }) => void view.changeClaim(before, after));
-  const recordedEvents = () => new RecordedEvents(new EventRecorder({ world, client, eventKind, component: volumeEventSource }), world.clock);
+  const recordedEvents = () =>
+    new RecordedEvents(new EventRecorder({ world, client, eventKind, component: eventSources['persistent-volume-binder'] }), world.clock);
   const common = {
     client,
     informers,
@@ -78,7 +79,6 @@ export function runStorage(
     facts: (name: string) => backend.driver(name),
     create: async (intent: Parameters<FakeBackend['create']>[0]) => backend.create(intent),
     delete: async (_: string, { handle }: { readonly handle: string }) => backend.delete(handle),
-    onAppear: () => () => undefined,
   };
   const deleting = {
     facts: making.facts,

@@ -19,8 +19,8 @@ describe('a claim that no volume fits', () => {
       "
       pvc/data in namespace default: Pending, for 5 minutes
 
-      No volume is large enough; pv/larger comes nearest. Volumes of StorageClass "class" are created by
-      hand only.
+      No volume is large enough for 5Gi; pv/larger comes nearest. Volumes of StorageClass "class" are
+      created by hand only.
 
         requests  5Gi, ReadWriteOnce, Filesystem, StorageClass "class"
 
@@ -37,6 +37,40 @@ describe('a claim that no volume fits', () => {
       Next: an administrator creates a volume that fits, or changes one; it is bound at once.
       "
     `);
+  });
+
+  test('a volume created by hand is too small, and its StorageClass is a name only: the size is the reason', () => {
+    const manual = { spec: { storageClassName: 'manual' } };
+    const explained = explanation('pvc/data', [pvc('data', '5Gi', manual), free('small', '1Gi', manual), storageClass('standard', ebs)]);
+    expect(explained).toMatchObject({
+      code: 'NoVolumeFits',
+      summary: 'No volume is large enough for 5Gi; pv/small comes nearest. There is no StorageClass "manual" that could provision one.',
+      candidates: [{ name: 'pv/small', refusals: [{ rule: 'capacity' }] }],
+    });
+    expect(explained.fixes.map(({ text }) => text)).toContain('create the claim again with a request of 1Gi or less: pv/small would fit');
+  });
+
+  describe('but a Released one would', () => {
+    const released = (claimName: string) => pv('kept', '5Gi', { spec: boundTo(claimName), status: { phase: 'Released' } });
+
+    test('of an earlier claim of the same name: it is given back with its data', () => {
+      const { summary, fixes } = explanation('pvc/data', [pvc('data', '1Gi', { metadata: { uid: 'another' } }), released('data'), storageClass('class')]);
+      expect(summary).toContain('pv/kept would fit, but is Released: it keeps its data and the reference to claim default/data, which is deleted.');
+      expect(fixes).toContainEqual({
+        text: 'give pv/kept back to the claim, with the data that the earlier claim of this name left on it',
+        commands: [`kubectl patch pv kept --type json -p '[{"op":"remove","path":"/spec/claimRef/uid"}]'`],
+      });
+    });
+
+    test('of another claim: only if its data is not needed', () => {
+      const { summary, fixes } = explanation('pvc/data', [pvc('data', '1Gi'), released('old'), free('small', '1Mi'), storageClass('class')]);
+      expect(summary).toContain('pv/kept would fit, but is Released');
+      expect(fixes.map(({ commands }) => commands)).toContainEqual([`kubectl patch pv kept --type json -p '[{"op":"remove","path":"/spec/claimRef"}]'`]);
+    });
+
+    test('but not if it is too small as well', () => {
+      expect(explanation('pvc/data', [pvc('data', '9Gi'), released('old'), storageClass('class')]).summary).not.toContain('would fit');
+    });
   });
 
   test('none has the access mode', () => {

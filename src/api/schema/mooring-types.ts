@@ -51,7 +51,8 @@ final bool 4 omitempty optional
 inUse bool 5 omitempty optional
 notBefore *MicroTime 6 omitempty optional
 asset *VolumeIntentAsset 7 omitempty optional
-podUID string 8 omitempty optional`,
+podUID string 8 omitempty optional
+podSpec string 9 omitempty optional`,
   VolumeIntentAsset: `mooring.dev/v1 VolumeIntentAsset
 handle string 1
 capacity Quantity 2

@@ -21,13 +21,15 @@ export function csiSourceOf(volume: PersistentVolume): CsiSource | undefined {
 }
 
 /** The migrated in-tree plugin of the volume. */
-export function migratedPluginOf({ spec }: PersistentVolume): string | undefined {
+export function migratedPluginOf({ spec }: { readonly spec: { readonly [Field in MigratedField]?: unknown } }): string | undefined {
   // Called for every volume at every change: most belong to none of them.
   for (const [source, plugin] of plugins) if (spec[source] !== undefined) return plugin;
   return undefined;
 }
 
-const plugins: readonly (readonly [keyof PersistentVolumeSpec, string])[] = [
+type MigratedField = 'awsElasticBlockStore' | 'gcePersistentDisk' | 'azureDisk' | 'azureFile' | 'cinder' | 'vsphereVolume' | 'portworxVolume';
+
+const plugins: readonly (readonly [MigratedField, string])[] = [
   ['awsElasticBlockStore', 'kubernetes.io/aws-ebs'],
   ['gcePersistentDisk', 'kubernetes.io/gce-pd'],
   ['azureDisk', 'kubernetes.io/azure-disk'],

@@ -1,5 +1,6 @@
 import type { Store } from '../../store/contract.ts';
 import type { World } from '../../world/world.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { Resources } from '../objects/resources.ts';
 import { AdmissionChain } from './chain.ts';
 import { certificateAdmission } from './plugins/certificates.ts';
@@ -14,8 +15,11 @@ import { paramAccess } from './policies/param-access.ts';
 import { persistentVolumeClaimResize } from './plugins/persistent-volume-claim-resize.ts';
 import { nodeDeclaredFeatures, podResizeValidator } from './plugins/pod-resize.ts';
 import { podTopologyLabels } from './plugins/pod-topology-labels.ts';
+import { podSecurity } from './plugins/pod-security/pod-security.ts';
+import type { PodSecurityConfiguration } from './plugins/pod-security/configuration.ts';
 import { priority } from './plugins/priority.ts';
 import { resourceQuota } from './plugins/resource-quota/resource-quota.ts';
+import { recyclerPods } from './plugins/recycler-pods.ts';
 import { type AccessRules, roleEscalation } from './plugins/role-escalation.ts';
 import { serviceAccount } from './plugins/service-account.ts';
 import { type ServiceNetwork, serviceAllocation } from './plugins/service-allocation.ts';
@@ -28,6 +32,9 @@ export interface AdmissionContext {
   readonly access: AccessRules | undefined;
   /** Absent: no webhooks and policies. */
   readonly dynamic?: DynamicAdmission;
+  readonly metrics: Metrics;
+  /** Absent: namespaces without labels are privileged, and nothing is exempt. */
+  readonly podSecurity?: PodSecurityConfiguration | undefined;
 }
 
 /** The plugins in kube-apiserver's order (pkg/kubeapiserver/options/plugins.go): ResourceQuota comes last, after all mutations. */
@@ -38,6 +45,7 @@ export function orderedPlugins(resources: Resources, deps: AdmissionContext): Ad
     limitRanger(resources, reader),
     serviceAccount(resources, deps),
     nodeRestriction(resources, reader, deps.access?.authorizer),
+    podSecurity(resources, reader, { world: deps.world, metrics: deps.metrics, configuration: deps.podSecurity }),
     priority(resources, reader),
     defaultTolerationSeconds,
     defaultStorageClass(resources, reader),
@@ -47,6 +55,7 @@ export function orderedPlugins(resources: Resources, deps: AdmissionContext): Ad
     podTopologyLabels(resources, reader),
     nodeDeclaredFeatures(resources, reader),
     podResizeValidator(resources, reader),
+    recyclerPods,
   ];
   return new AdmissionChain([
     ...early,

@@ -5,7 +5,7 @@ import { type GroupResources, type AuditLevel, levels, type AuditPolicy, type Au
 
 /** @throws ConfigFileError */
 export function readAuditPolicy(file: ConfigFile): Configured<AuditPolicy> {
-  return readConfigFile(file, { apiVersion: 'audit.k8s.io/v1', kind: 'Policy' }, (fields) => {
+  return readConfigFile(file, { apiVersions: ['audit.k8s.io/v1'], kind: 'Policy' }, (fields) => {
     const omitStages = readStages(fields);
     const omitManagedFields = fields.flag('omitManagedFields') ?? false;
     const rules = fields.objects('rules');

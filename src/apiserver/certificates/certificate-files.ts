@@ -96,7 +96,8 @@ async function issue(request: IssueRequest): Promise<IssuedCertificate> {
   return issueCertificate(request);
 }
 
-async function readPair(files: SecretFiles, name: string): Promise<KeyPair | undefined> {
+/** Undefined: one of the two files is missing. */
+export async function readPair(files: SecretFiles, name: string): Promise<KeyPair | undefined> {
   const [certificate, key] = [await files.read(`${name}.crt`), await files.read(`${name}.key`)];
   return certificate === undefined || key === undefined ? undefined : { certificate, key };
 }

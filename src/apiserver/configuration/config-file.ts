@@ -28,21 +28,32 @@ class Findings {
  * fields cause a warning, since most of them are misspelt.
  * @throws ConfigFileError
  */
-export function readConfigFile<T>(file: ConfigFile, type: { apiVersion: string; kind: string }, read: (fields: ConfigFields) => T): Configured<T> {
+export function readConfigFile<T>(file: ConfigFile, type: ConfigType, read: (fields: ConfigFields) => T): Configured<T> {
   const findings = new Findings();
   const value = yamlValue(file);
-  if (!isJsonObject(value)) throw new ConfigFileError(file.name, [`wants a ${type.kind} of ${type.apiVersion}, and holds no object`]);
+  if (!isJsonObject(value)) throw new ConfigFileError(file.name, [`wants a ${type.kind} of ${type.apiVersions[0]}, and holds no object`]);
   const fields = new ConfigFields(value, '', findings);
-  const [apiVersion, kind] = [fields.text('apiVersion'), fields.text('kind')];
-  if (apiVersion !== type.apiVersion || kind !== type.kind) {
-    const found = apiVersion === '' || kind === '' ? 'does not say what it holds' : `holds a ${kind} of ${apiVersion}`;
-    throw new ConfigFileError(file.name, [`wants "apiVersion: ${type.apiVersion}" and "kind: ${type.kind}", and ${found}`]);
-  }
-  fields.object('metadata')?.ignoreRest();
+  const wrong = typeProblem(fields, type);
+  if (wrong !== undefined) throw new ConfigFileError(file.name, [wrong]);
   const result = read(fields);
   fields.warnOfRest();
   if (findings.errors.length > 0) throw new ConfigFileError(file.name, findings.errors);
   return { value: result, warnings: findings.warnings };
+}
+
+/** The first version is named in messages. */
+export interface ConfigType {
+  readonly apiVersions: readonly string[];
+  readonly kind: string;
+}
+
+/** Whether an object says that it is of the type. */
+export function typeProblem(fields: ConfigFields, type: ConfigType): string | undefined {
+  const [apiVersion, kind] = [fields.text('apiVersion'), fields.text('kind')];
+  fields.object('metadata')?.ignoreRest();
+  if (type.apiVersions.includes(apiVersion) && kind === type.kind) return undefined;
+  const found = apiVersion === '' || kind === '' ? 'does not say what it holds' : `holds a ${kind} of ${apiVersion}`;
+  return `wants "apiVersion: ${type.apiVersions[0]}" and "kind: ${type.kind}", and ${found}`;
 }
 
 export interface Configured<T> {
@@ -123,6 +134,11 @@ export class ConfigFields {
     const value = this.#take(name);
     if (value === undefined) return undefined;
     return isJsonObject(value) ? this.#inside(value, this.pathOf(name)) : this.#wrongType(name, 'an object', undefined);
+  }
+
+  /** Adds what is wrong with the object as a whole. */
+  reportProblem(problem: string): void {
+    this.#findings.errors.push(this.#path === '' ? problem : `${this.#path}: ${problem}`);
   }
 
   has(name: string): boolean {

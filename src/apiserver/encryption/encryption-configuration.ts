@@ -16,7 +16,7 @@ export interface GroupResource {
 
 /** An EncryptionConfiguration, checked as v1.36.4 does (apis/apiserver/validation). @throws ConfigFileError */
 export function readEncryptionConfiguration(file: ConfigFile): Configured<readonly EncryptionRule[]> {
-  return readConfigFile(file, { apiVersion: 'apiserver.config.k8s.io/v1', kind: 'EncryptionConfiguration' }, (fields) => {
+  return readConfigFile(file, { apiVersions: ['apiserver.config.k8s.io/v1'], kind: 'EncryptionConfiguration' }, (fields) => {
     const entries = fields.objects('resources');
     if (entries.length === 0) fields.report(required('resources', 'at least one resources is required'));
     const rules = entries.flatMap(readEntry);

@@ -63,7 +63,7 @@ interface AuthorizedRequest {
 }
 
 /** A response that was sent, or a watch or stream that goes on. */
-type Outcome = { readonly type: 'answered'; readonly code: number } | { readonly type: 'watching' };
+type Outcome = { readonly type: 'answered'; readonly code: number } | { readonly type: 'watching'; readonly code: number };
 
 /**
  * One request from arrival to response: audit, authentication, impersonation, authorization, flow control, the API, rendering.
@@ -98,7 +98,7 @@ export class RequestHandler {
       outcome = await this.#fail(exchange, auditId, error);
     }
     if (auditContext !== undefined && outcome.type === 'answered') auditContext.responseComplete(outcome.code);
-    if (outcome.type === 'watching') metrics.answered(info, 200, undefined);
+    if (outcome.type === 'watching') metrics.answered(info, outcome.code, undefined);
     else metrics.answered(info, outcome.code, (world.clock.monotonic() - begun) / 1000);
   }
 
@@ -139,16 +139,16 @@ export class RequestHandler {
   async #answerStream(request: AuthorizedRequest & Pick<StreamingRequest, 'info'>, node: (name: string) => PodStreams | undefined): Promise<Outcome> {
     const { StreamingRequests } = await import('../streams/streaming-requests.ts');
     const { exchange, auditContext } = request;
-    await new StreamingRequests({ ...this.#options, node }).serve(request);
-    auditContext?.responseStarted(200);
-    exchange.onClose(() => auditContext?.responseComplete(200));
-    return { type: 'watching' };
+    const code = await new StreamingRequests({ ...this.#options, node }).serve(request);
+    auditContext?.responseStarted(code);
+    exchange.onClose(() => auditContext?.responseComplete(code));
+    return { type: 'watching', code };
   }
 
   async #answerPath({ exchange, query, auditId }: AuthorizedRequest, path: string): Promise<Reply> {
-    if (exchange.method !== 'GET' && exchange.method !== 'HEAD') throw statusErrors.methodNotAllowedHere();
     const answer = await this.#options.paths({ path, query, header: (name) => exchange.header(name) });
     if (answer === undefined) throw statusErrors.noSuchPath();
+    if (answer.code !== 404 && exchange.method !== 'GET' && exchange.method !== 'HEAD') throw statusErrors.methodNotAllowedHere();
     const caching = answer.headers.includes('cache-control') ? [] : ['cache-control', 'no-cache, private'];
     return { code: answer.code, headers: ['audit-id', auditId, ...caching, ...answer.headers], body: answer.body };
   }
@@ -205,7 +205,7 @@ export class RequestHandler {
       this.#watches.remove(stream);
     });
     stream.start(response.start);
-    return { type: 'watching' };
+    return { type: 'watching', code: 200 };
   }
 
   async #send(exchange: Exchange, reply: Reply): Promise<Outcome> {

@@ -1,3 +1,4 @@
+import { isValidHost } from './host-header.ts';
 import { impersonationPrefix } from '../authentication/impersonation.ts';
 
 /** A complete request without anything unusual. */
@@ -34,7 +35,8 @@ export function parseFastPathRequest(bytes: Buffer, maxHeaderBytes: number): Fas
 
 function isPlainRequest(headers: ReadonlyMap<string, string>): boolean {
   const connection = headers.get('connection');
-  return headers.has('host') && (connection === undefined || connection.toLowerCase() === 'keep-alive');
+  const host = headers.get('host');
+  return host !== undefined && isValidHost(host) && (connection === undefined || connection.toLowerCase() === 'keep-alive');
 }
 
 function readHeaders(head: string, from: number): Map<string, string> | undefined {

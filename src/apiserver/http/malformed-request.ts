@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { ApiError } from '../../api/status.ts';
+import { ApiError, statusErrors } from '../../api/status.ts';
 import type { Timers } from '../../world/world.ts';
 
 /** Bytes that are no HTTP, headers without end, a client that takes too long. */
@@ -8,6 +8,9 @@ const failures: Readonly<Record<string, { readonly code: number; readonly phrase
   ERR_HTTP_REQUEST_TIMEOUT: { code: 408, phrase: 'Request Timeout', message: 'the request did not arrive in time' },
 };
 const malformed = { code: 400, phrase: 'Bad Request', message: 'the request is not valid HTTP' };
+
+/** A Status that says what is wrong with a request's headers. */
+export const badRequestBody = (message: string): Uint8Array => Buffer.from(`${JSON.stringify(statusErrors.badRequest(message).toStatus())}\n`);
 
 const answered = new WeakSet<Duplex>();
 /** For which a refused client may go on sending: closed earlier, it would not see the response. */

@@ -6,11 +6,13 @@ import { apiVersionOf, type Kind } from '../../api/kind.ts';
 import type { Cancel, World } from '../../world/world.ts';
 import type { Api } from '../api.ts';
 import type { Auditor } from '../audit/auditor.ts';
+import type { Exchange } from '../exchange.ts';
 import type { Authenticator } from '../authentication/authenticator.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
 import type { PathAnswer, PathRequest } from '../discovery/path-request.ts';
 import { discover } from '../discovery/resources.ts';
-import { answerMalformedRequest } from './malformed-request.ts';
+import { answerMalformedRequest, badRequestBody } from './malformed-request.ts';
+import { authorityProblem, hostProblem } from './host-header.ts';
 import { Connections } from './connections.ts';
 import { HandshakeLimiter } from './handshake-limiter.ts';
 import { type HandlerOptions, RequestHandler } from './handler.ts';
@@ -160,12 +162,19 @@ function serve(server: Http2SecureServer, { handler, connections, limits, world,
     if (turns.isResponding(socket)) socket.destroy();
     else answerMalformedRequest(error, socket, world.timers);
   };
+  // As in Go, such a request reaches no handler: it is neither authenticated nor audited.
+  const respond = (exchange: Exchange, wrong: string | undefined): void => {
+    if (wrong === undefined) void handler.handle(exchange);
+    else exchange.respond({ code: 400, headers: ['content-type', 'application/json', 'cache-control', 'no-cache, private'] }, badRequestBody(wrong));
+  };
   server.on('request', (request, response) => {
     const http1 = { request, response } as unknown as Http1Pair;
     // Node's parser also accepts HTTP/0.9 and unknown versions.
     if (request.httpVersionMajor !== 1) return refuseBroken(new Error('an unknown version of HTTP'), http1.request.socket);
+    const wrong = hostProblem(request.rawHeaders, request.httpVersion);
     turns.enqueue(http1.request, http1.response, () => {
-      void handler.handle(new Http1Exchange(http1.request, http1.response, { limits, last: () => connections.stopping }));
+      const exchange = new Http1Exchange(http1.request, http1.response, { limits, last: () => connections.stopping || wrong !== undefined });
+      respond(exchange, wrong);
     });
   });
   // With 'request' listened to, Node also offers HTTP/2 through a layer that makes it look like HTTP/1. It costs a third
@@ -176,10 +185,11 @@ function serve(server: Http2SecureServer, { handler, connections, limits, world,
     stream.on('error', () => undefined);
     const socket = stream.session?.socket as TLSSocket | undefined;
     if (socket === undefined) return;
-    batches.start(socket, () => void handler.handle(new Http2Exchange(stream, headers, { socket, rawHeaders, limits, timers: world.timers })));
+    const wrong = authorityProblem(rawHeaders, headers[':authority']);
+    batches.start(socket, () => respond(new Http2Exchange(stream, headers, { socket, rawHeaders, limits, timers: world.timers }), wrong));
   });
   server.on('upgrade', (request, _socket, head: Buffer) => {
-    void handler.handle(new UpgradeExchange(request, head));
+    respond(new UpgradeExchange(request, head), hostProblem(request.rawHeaders, request.httpVersion));
   });
   server.on('clientError', refuseBroken);
   server.on('tlsClientError', (_error, socket) => socket.destroy());

@@ -190,6 +190,7 @@ export function storeFailure(error: unknown): unknown {
       return statusErrors.serviceUnavailable('the server is shutting down');
     case 'full':
     case 'failed':
+      return Object.assign(statusErrors.serviceUnavailable(error.message), { cause: error });
     case 'corrupt':
     case 'locked':
     case 'newer-version':

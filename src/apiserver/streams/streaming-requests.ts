@@ -38,20 +38,21 @@ export class StreamingRequests {
     this.#options = options;
   }
 
-  /** Resolves once the streams flow, or a node's refusal is answered. @throws ApiError if they will not */
-  async serve(request: StreamingRequest): Promise<void> {
+  /** Resolves with the code of the response once the streams flow, or a node's refusal is answered. @throws ApiError if they will not */
+  async serve(request: StreamingRequest): Promise<number> {
     try {
-      await this.#serve(request);
+      return await this.#serve(request);
     } catch (error) {
       if (error instanceof NodeUnreachable) throw new ApiError(500, '', `error dialing backend: ${error.message}`);
       if (!(error instanceof StreamRefused)) throw error;
       // The kubelet's own response.
       const headers = ['audit-id', request.auditId, 'cache-control', 'no-cache, private', 'content-type', 'text/plain; charset=utf-8'];
       request.exchange.respond({ code: error.code, headers }, Buffer.from(error.message));
+      return error.code;
     }
   }
 
-  async #serve(request: StreamingRequest): Promise<void> {
+  async #serve(request: StreamingRequest): Promise<number> {
     const { info, query } = request;
     const { subresource } = info;
     if (info.resource === 'nodes') return this.#serveNode(request);
@@ -107,12 +108,13 @@ export class StreamingRequests {
   }
 
   /** The proxy to a kubelet: request and response are passed on as they are. */
-  async #serveNode({ exchange, info: { name, subpath = '' }, auditId }: StreamingRequest): Promise<void> {
+  async #serveNode({ exchange, info: { name, subpath = '' }, auditId }: StreamingRequest): Promise<number> {
     if (exchange.upgrade !== undefined) throw statusErrors.badRequest('no other protocol than HTTP is passed on to nodes');
     const [path = '', query = ''] = exchange.target.split(/\?(.*)/s);
     const headers = ['audit-id', auditId, 'cache-control', 'no-cache, private'];
     if (subpath === '' && exchange.method === 'GET') {
-      return exchange.respond({ code: 301, headers: [...headers, 'location', `${path}/${query === '' ? '' : `?${query}`}`] }, new Uint8Array());
+      exchange.respond({ code: 301, headers: [...headers, 'location', `${path}/${query === '' ? '' : `?${query}`}`] }, new Uint8Array());
+      return 301;
     }
     const node = this.#options.node(await this.#nodeNamed(name));
     if (node === undefined) throw noKubelet(name);
@@ -123,7 +125,7 @@ export class StreamingRequests {
         throw error instanceof NodeUnreachable ? statusErrors.serviceUnavailable(`error trying to reach service: ${error.message}`) : error;
       });
     pipeToClient(answer.body, exchange, { code: answer.code, headers: [...headers, 'content-type', answer.contentType] });
-    return undefined;
+    return answer.code;
   }
 
   /** The name may have a scheme and a port, which are ignored. @throws ApiError if there is no such node */
@@ -134,11 +136,14 @@ export class StreamingRequests {
     return name;
   }
 
-  async #serveLog({ exchange, query, auditId }: StreamingRequest, pod: Pod): Promise<void> {
+  async #serveLog({ exchange, query, auditId }: StreamingRequest, pod: Pod): Promise<number> {
     const options = logOptions(query, pod, this.#options.world.clock.now());
     const container = containerOf(pod, query.get('container') ?? '');
     const headers = ['audit-id', auditId, 'cache-control', 'no-cache, private', 'content-type', 'text/plain'];
-    if ((pod.spec.nodeName ?? '') === '') return exchange.respond({ code: 200, headers }, new Uint8Array());
+    if ((pod.spec.nodeName ?? '') === '') {
+      exchange.respond({ code: 200, headers }, new Uint8Array());
+      return 200;
+    }
     const log = await this.#node(pod)
       .logs(pod, container, options)
       .catch((error: unknown) => {
@@ -147,26 +152,31 @@ export class StreamingRequests {
       });
     if (!log.ok) throw logRefused(log, pod.metadata.name ?? '');
     pipeToClient(log.value, exchange, { code: 200, headers });
-    return undefined;
+    return 200;
   }
 
-  #serveSession(
+  async #serveSession(
     { exchange, query }: StreamingRequest,
     options: AttachOptions,
     open: (node: PodStreams, container: string) => Promise<StreamResult<Session>>,
     pod: Pod,
-  ): Promise<void> {
+  ): Promise<number> {
     const container = containerOf(pod, query.get('container') ?? '');
     const node = this.#node(pod);
-    return serveSession(exchange, { options, timers: this.#options.world.timers, open: () => open(node, container) });
+    await serveSession(exchange, { options, timers: this.#options.world.timers, open: () => open(node, container) });
+    return switchingProtocols;
   }
 
-  #servePorts({ exchange }: StreamingRequest, pod: Pod): Promise<void> {
+  async #servePorts({ exchange }: StreamingRequest, pod: Pod): Promise<number> {
     const node = this.#node(pod);
     if (pod.status.phase !== 'Running') throw statusErrors.badRequest(`pod is not running. Current status=${pod.status.phase ?? ''}`);
-    return servePortForward(exchange, pod, () => node.portForward(pod));
+    await servePortForward(exchange, pod, () => node.portForward(pod));
+    return switchingProtocols;
   }
 }
+
+/** The code of a request whose connection is no longer HTTP. */
+const switchingProtocols = 101;
 
 /** What an API server makes of a kubelet's refusal (v1.36.4: apiserver/pkg/registry/generic/rest/response_checker.go). */
 function logRefused({ code, message }: StreamRefusal, pod: string): ApiError {

@@ -43,5 +43,5 @@ test('events are recorded and remembered', async () => {
   const event = { type: 'Normal', reason: 'Bound', message: 'it is bound' } as const;
   expect(await perform({ do: 'recordEvent', event: { about: object, ...event }, rememberAs: 'uid', state: 'bound' })).toBe('done');
   expect(record.mock.calls).toEqual([[object, event]]);
-  expect(events.lastEvent('uid')).toEqual({ reason: 'Bound', message: 'it is bound', state: 'bound', at: 7 });
+  expect(events.lastEvent('uid')).toMatchObject({ reason: 'Bound', message: 'it is bound', state: 'bound', at: 7, since: 7, isForgotten: false });
 });

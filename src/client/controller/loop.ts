@@ -27,8 +27,8 @@ export interface Controller<Key extends string, Snapshot, Action> {
   readonly parallelism?: number;
   readonly backoff?: Backoff;
   /**
-   * The loop decides again before each further action of a list, and performs the new decision's action of the same `do`; if there is
-   * none any more, the pass ends as a conflict. For actions that are not compared and swapped on all that they were decided from:
+   * The loop decides again before each further action of a list, and performs the new decision's action of the same `do` on the same
+   * object; if there is none any more, the pass ends as a conflict. For actions that are not compared and swapped on all that they were decided from:
    * while one of them is performed, a pod may come back to a volume that the next one would detach. Events are recorded as first decided.
    */
   readonly revalidate?: boolean;
@@ -219,10 +219,9 @@ class Runner<Key extends string, Snapshot, Action> implements ControllerLoop {
   }
 
   async #performRevalidated(action: Action, key: Key, snapshot: Snapshot): Promise<Outcome> {
-    const verb = verbOf(action);
-    if (verb === 'recordEvent') return await this.#controller.perform(action, key, snapshot);
+    if (targetOf(action).verb === 'recordEvent') return await this.#controller.perform(action, key, snapshot);
     const decided = this.#decide(key);
-    const current = decided?.decision.actions.find((each) => verbOf(each) === verb);
+    const current = decided?.decision.actions.find((each) => isSameTarget(each, action));
     return decided === undefined || current === undefined ? 'conflict' : await this.#controller.perform(current, key, decided.snapshot);
   }
 
@@ -286,7 +285,25 @@ interface Decided<Snapshot, Action> {
   readonly decision: Decision<Action>;
 }
 
-const verbOf = (action: unknown): unknown => (action as { readonly do?: unknown }).do;
+/** What an action does, and to which object. An action without an object is about what its key names. */
+interface ActionTarget {
+  readonly verb: unknown;
+  readonly object: Partial<Pick<KubeObject, 'kind' | 'metadata'>> | undefined;
+}
+
+function targetOf(action: unknown): ActionTarget {
+  const { do: verb, object } = action as { readonly do?: unknown; readonly object?: ActionTarget['object'] };
+  return { verb, object };
+}
+
+/** A recreated object is another one: a delete that was decided for the old one must not hit the new one. */
+function isSameTarget(one: unknown, other: unknown): boolean {
+  const [a, b] = [targetOf(one), targetOf(other)];
+  const [ours, theirs] = [a.object?.metadata, b.object?.metadata];
+  return (
+    a.verb === b.verb && a.object?.kind === b.object?.kind && ours?.namespace === theirs?.namespace && ours?.name === theirs?.name && ours?.uid === theirs?.uid
+  );
+}
 
 /** A controller that has a hundred thousand keys to work on must not keep a request waiting. */
 const passesPerRun = 64;

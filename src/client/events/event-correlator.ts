@@ -19,9 +19,9 @@ export type Correlated =
  * All of it is remembered for the 4096 most recent only.
  */
 export class EventCorrelator {
-  readonly #counted = new RecentMap<string, CountedEvent>(remembered);
-  readonly #similar = new RecentMap<string, { readonly messages: Set<string>; readonly last: number }>(remembered);
-  readonly #budgets = new RecentMap<string, { readonly tokens: number; readonly at: number }>(remembered);
+  readonly #counted = new RecentMap<string, CountedEvent>(rememberedCounts);
+  readonly #similar = new RecentMap<string, { readonly messages: Set<string>; readonly last: number }>(rememberedCounts);
+  readonly #budgets = new RecentMap<string, { readonly tokens: number; readonly at: number }>(rememberedCounts);
   readonly #nameAt: (event: FreshEvent) => string;
 
   /** `nameAt`: a new name for an event about the same object, of this moment. */
@@ -92,7 +92,8 @@ interface CountedEvent {
 
 const countedOf = (event: FreshEvent): CountedEvent => ({ count: event.count ?? 1, firstTimestamp: event.firstTimestamp, name: event.metadata.name ?? '' });
 
-const remembered = 4096;
+/** Of so many objects the counts are remembered. */
+export const rememberedCounts = 4096;
 const similarLimit = 10;
 const similarWithinMs = 600_000;
 const burst = 25;

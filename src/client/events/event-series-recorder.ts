@@ -31,7 +31,7 @@ export interface EventSeriesDraft extends EventDraft {
  *
  *     recorded once     → an event
  *     recorded again    → the event has a series, of 2
- *     once more         → counted, and written when six minutes have passed without another, or after half an hour
+ *     once more         → counted, and written within six minutes
  *
  * `record` never waits and never throws. Events are best effort: one that the server refuses is dropped; one that gets no answer
  * is tried twelve times.
@@ -68,7 +68,7 @@ export class EventSeriesRecorder {
     }
     if (this.#series.size >= seriesLimit && !this.#forgetOldest()) return this.#drop(report);
     const event = this.#freshEvent(regarding, report, related);
-    this.#series.set(key, { event, count: 1, written: 0, lastSeen: this.#options.world.clock.now(), lastWritten: 0, tries: 0 });
+    this.#series.set(key, { event, count: 1, written: 0, lastSeen: this.#options.world.clock.now(), tries: 0 });
     this.#queue.add(key);
     this.#planSweep();
   }
@@ -117,7 +117,6 @@ export class EventSeriesRecorder {
     const result = await this.#send(series);
     if (result.ok || result.reason !== 'unreachable') {
       series.written = count;
-      series.lastWritten = this.#options.world.clock.now();
       if (!result.ok) this.#log[result.reason === 'terminating' ? 'debug' : 'warn']('event refused', { reason: result.reason, error: result.error.message });
     } else if (++series.tries < triesLimit && !this.#stopped) {
       this.#queue.addAfter(key, retryMs * (1 + this.#options.world.random.float() / 4));
@@ -162,10 +161,10 @@ export class EventSeriesRecorder {
   }
 
   #sweep(now: number): void {
-    for (const [key, { lastSeen, lastWritten, written, count }] of this.#series) {
+    for (const [key, { lastSeen, written, count }] of this.#series) {
       if (written === count) {
         if (now - lastSeen >= finishMs) this.#series.delete(key);
-      } else if (now - lastSeen >= finishMs || now - lastWritten >= refreshMs) this.#queue.add(key);
+      } else this.#queue.add(key);
     }
   }
 }
@@ -180,9 +179,8 @@ interface Series {
   count: number;
   /** The count that the server knows; 0: nothing yet. */
   written: number;
-  /** Milliseconds since 1970, like the next. */
+  /** Milliseconds since 1970. */
   lastSeen: number;
-  lastWritten: number;
   tries: number;
 }
 
@@ -192,6 +190,5 @@ const seriesLimit = 10_000;
 const triesLimit = 12;
 const retryMs = 10_000;
 const finishMs = 360_000;
-const refreshMs = 1_800_000;
 /** Events that are written side by side: one commit of the store takes them all. */
 const parallelism = 16;

@@ -37,6 +37,7 @@ export const controllerRoles = {
     onNames('approve', 'certificates.k8s.io', { resource: 'signers', names: [signers.nodeClient, signers.nodeServing] }),
     onNames('sign', 'certificates.k8s.io', { resource: 'signers', names: [signers.client, signers.nodeClient, signers.nodeServing] }),
     rule('create', 'authorization.k8s.io', 'subjectaccessreviews'),
+    rule('get', '', 'nodes'),
   ],
   'pvc-protection-controller': [rule('update', '', 'persistentvolumeclaims'), rule('list', '', 'pods')],
   'pv-protection-controller': [rule('update', '', 'persistentvolumes'), rule('get', '', 'persistentvolumeclaims')],
@@ -50,7 +51,7 @@ export const controllerRoles = {
     rule('create update delete', '', 'persistentvolumes'),
     rule('get update', '', 'persistentvolumeclaims'),
     rule('update', '', 'persistentvolumes/status', 'persistentvolumeclaims/status'),
-    rule('create delete', '', 'pods'),
+    rule('get create delete', '', 'pods'),
     rule('get create update delete', 'mooring.dev', 'volumeintents'),
     rule('create', 'mooring.dev', 'volumebindings'),
     // Events of the scrubber pod say why it does not start.

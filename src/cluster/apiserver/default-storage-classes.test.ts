@@ -40,15 +40,50 @@ test('a start after a crash creates the missing classes, and leaves an existing 
   ]);
 });
 
+const images = { images: true, csiDrivers: [] };
+
 test('where image volumes are possible the classes provision them, and the CSIDriver exists also in clusters with older classes', async () => {
   const cluster = await start();
-  await ensureDefaultClasses(cluster.client, cluster.store, true);
+  await ensureDefaultClasses(cluster.client, cluster.store, images);
   expect(await cluster.client.get(storageClassKind, { name: 'standard' })).toMatchObject({
     value: { provisioner: 'image.mooring.dev', allowVolumeExpansion: true },
   });
   const older = await start();
   await ensure(older);
-  await ensureDefaultClasses(older.client, older.store, true);
+  await ensureDefaultClasses(older.client, older.store, images);
   expect(await older.client.get(storageClassKind, { name: 'standard' })).toMatchObject({ value: { provisioner: 'kubernetes.io/host-path' } });
   expect(await older.client.get(csiDriverKind, { name: 'image.mooring.dev' })).toMatchObject({ value: { spec: { attachRequired: false } } });
+});
+
+test('a start without image volumes replaces the classes that provision them, and the next start with them brings them back', async () => {
+  const { client, store } = await start();
+  const provisionerOf = async (name: string) => {
+    const found = await client.get(storageClassKind, { name });
+    return found.ok ? found.value.provisioner : found.reason;
+  };
+  await ensureDefaultClasses(client, store, images);
+  await client.patch(storageClassKind, { name: 'immediate' }, { type: 'merge', body: { mountOptions: ['noatime'] } });
+  await ensureDefaultClasses(client, store);
+  // A class that a user changed stays.
+  expect([await provisionerOf('standard'), await provisionerOf('immediate')]).toEqual(['kubernetes.io/host-path', 'image.mooring.dev']);
+  expect((await storageClasses(client)).filter(({ isDefault }) => isDefault)).toEqual([{ name: 'standard', isDefault: true }]);
+  await ensureDefaultClasses(client, store, images);
+  expect(await provisionerOf('standard')).toBe('image.mooring.dev');
+  await client.delete(storageClassKind, { name: 'standard' });
+  await ensureDefaultClasses(client, store);
+  expect(await provisionerOf('standard')).toBe('notFound');
+});
+
+test('a CSI driver that was asked for by name has a CSIDriver and a class, which is the default of a new cluster', async () => {
+  const { client, store } = await start();
+  const asked = { images: false, csiDrivers: ['ebs.csi.aws.com', 'disk.example.com'] };
+  await ensureDefaultClasses(client, store, asked);
+  await ensureDefaultClasses(client, store, asked);
+  expect(await storageClasses(client)).toEqual([
+    { name: 'disk.example.com', isDefault: false },
+    { name: 'ebs.csi.aws.com', isDefault: true },
+    { name: 'immediate', isDefault: false },
+    { name: 'standard', isDefault: false },
+  ]);
+  expect(await client.get(csiDriverKind, { name: 'ebs.csi.aws.com' })).toMatchObject({ value: { spec: { attachRequired: true } } });
 });

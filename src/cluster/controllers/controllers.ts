@@ -9,13 +9,12 @@ import { serviceAccountKind } from '../../api/kinds/core/service-account.ts';
 import { volumeAttributesClassKind } from '../../api/kinds/storage/volume-attributes-class.ts';
 import { podKind } from '../../api/kinds/pod/pod.ts';
 import { attachDetach } from '../../storage/attach-detach/controller.ts';
-import { ephemeralVolumeEventSource as ephemeralEventSource } from '../../storage/ephemeral-volume/actions.ts';
 import { ephemeralVolumeController } from '../../storage/ephemeral-volume/controller.ts';
 import { expander } from '../../storage/expander/controller.ts';
 import { attributesClassProtection, claimProtection, volumeProtection } from '../../storage/protection/controller.ts';
 import { quotaController } from '../../controllers/cluster/resource-quota/controller.ts';
 import { csiAttacher } from '../../storage/csi-attacher/controller.ts';
-import { volumeEventSource } from '../../storage/volumes/decision.ts';
+import type { ReclaimerOptions } from '../../storage/reclaimer/controller.ts';
 import type { DriverSet } from '../../drivers/driver-set.ts';
 import { createClient } from '../../client/client.ts';
 import { DefinedKinds } from '../../client/controller/defined-kinds.ts';
@@ -33,6 +32,7 @@ import { policyStatus } from '../../controllers/cluster/validating-admission-pol
 import { serviceAccountController } from '../../controllers/cluster/service-account/controller.ts';
 import type { World } from '../../world/world.ts';
 import type { ControllerName } from '../access/controller-roles.ts';
+import { type EventfulController, eventSources } from './event-sources.ts';
 import type { Connect } from '../access/identities.ts';
 import type { ControllerContext } from './controller-context.ts';
 import { sha256 } from '../sha256.ts';
@@ -62,6 +62,8 @@ export interface ControllersOptions {
   readonly election: Pick<LeaderElectionOptions, 'identity' | 'takeOver' | 'timing'>;
   /** Objects per page of a list; absent: everything at once. */
   readonly pageSize?: number;
+  /** See `ReclaimerOptions`. */
+  readonly listDirectory?: ReclaimerOptions['listDirectory'];
 }
 
 /** Every controller, under one Lease: the process that holds it runs them all. */
@@ -93,8 +95,8 @@ function startTerm(options: ControllersOptions, { fence, deposed }: LeaderTerm):
     informers,
     clock: world.clock,
   });
-  const recorderFor = (name: ControllerName, component: string) => {
-    const recorder = new EventRecorder({ world, client: as(name).client, eventKind, component });
+  const recorderFor = (name: EventfulController) => {
+    const recorder = new EventRecorder({ world, client: as(name).client, eventKind, component: eventSources[name] });
     recorders.push(recorder);
     return recorder;
   };
@@ -117,10 +119,13 @@ function startTerm(options: ControllersOptions, { fence, deposed }: LeaderTerm):
 }
 
 /** From a PVC to a volume on a node, and back. */
-function storageLoops({ world, bindsTogether }: ControllersOptions, { as, recorderFor, run, drivers }: ControllerContext): readonly ControllerLoop[] {
+function storageLoops(
+  { world, bindsTogether, listDirectory }: ControllersOptions,
+  { as, recorderFor, run, drivers }: ControllerContext,
+): readonly ControllerLoop[] {
   const { attacher, detacher } = attachDetach({
     ...as('attachdetach-controller'),
-    events: new RecordedEvents(recorderFor('attachdetach-controller', 'attachdetach-controller'), world.clock),
+    events: new RecordedEvents(recorderFor('attachdetach-controller'), world.clock),
     sha256,
   });
   const binder = as('persistent-volume-binder');
@@ -128,7 +133,8 @@ function storageLoops({ world, bindsTogether }: ControllersOptions, { as, record
     ...binder,
     world,
     drivers,
-    recorder: recorderFor('persistent-volume-binder', volumeEventSource),
+    listDirectory,
+    recorder: recorderFor('persistent-volume-binder'),
     ...(bindsTogether ? { bindTogether: (pair) => binder.client.bindTogether(pair) } : {}),
   });
   return [
@@ -138,13 +144,13 @@ function storageLoops({ world, bindsTogether }: ControllersOptions, { as, record
     run(attacher),
     run(detacher),
     run(csiAttacher({ ...as('volume-attacher'), world, drivers, sha256 })),
-    run(expander({ ...as('expand-controller'), drivers, events: new RecordedEvents(recorderFor('expand-controller', 'volume_expand'), world.clock) })),
+    run(expander({ ...as('expand-controller'), drivers, events: new RecordedEvents(recorderFor('expand-controller'), world.clock) })),
   ];
 }
 
 /** Protection, quota and ephemeral PVCs. */
 function claimLoops({ world, kinds }: ControllersOptions, { as, recorderFor, run, definedKinds }: ControllerContext): readonly ControllerLoop[] {
-  const events = new RecordedEvents(recorderFor('ephemeral-volume-controller', ephemeralEventSource), world.clock);
+  const events = new RecordedEvents(recorderFor('ephemeral-volume-controller'), world.clock);
   return [
     run(claimProtection({ ...as('pvc-protection-controller'), kinds: storageKinds })),
     run(volumeProtection({ ...as('pv-protection-controller'), kinds: storageKinds })),
@@ -160,7 +166,7 @@ function housekeepingLoops(
   { kinds, customKinds }: ControllersOptions,
   { as, recorderFor, run, definedKinds }: ControllerContext,
 ): readonly ControllerLoop[] {
-  const recorder = recorderFor('generic-garbage-collector', 'garbage-collector-controller');
+  const recorder = recorderFor('generic-garbage-collector');
   return [
     run(serviceAccountController({ ...as('service-account-controller'), kinds: serviceAccountKinds, rootCa })),
     run(clusterRoleAggregation(as('clusterrole-aggregation-controller'))),

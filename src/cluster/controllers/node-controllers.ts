@@ -1,8 +1,6 @@
 import type { ControllerLoop } from '../../client/controller/loop.ts';
-import { eventSource as nodeEventSource } from '../../controllers/cluster/node-lifecycle/actions.ts';
 import { nodeLifecycle } from '../../controllers/cluster/node-lifecycle/controller.ts';
 import { podGarbageCollector } from '../../controllers/cluster/pod-garbage-collector/controller.ts';
-import { eventSource as evictionEventSource } from '../../controllers/cluster/taint-eviction/actions.ts';
 import { taintEviction } from '../../controllers/cluster/taint-eviction/controller.ts';
 import type { Sign } from '../../controllers/cluster/certificates/actions.ts';
 import { certificates } from '../../controllers/cluster/certificates/controller.ts';
@@ -12,8 +10,8 @@ import type { ControllerContext } from './controller-context.ts';
 export function nodeLoops({ sign }: { readonly sign?: Sign }, { as, recorderFor, run }: ControllerContext): readonly ControllerLoop[] {
   return [
     run(certificates({ ...as('certificate-controller'), sign })),
-    run(nodeLifecycle({ ...as('node-controller'), recorder: recorderFor('node-controller', nodeEventSource) })),
-    run(taintEviction({ ...as('taint-eviction-controller'), recorder: recorderFor('taint-eviction-controller', evictionEventSource) })),
+    run(nodeLifecycle({ ...as('node-controller'), recorder: recorderFor('node-controller') })),
+    run(taintEviction({ ...as('taint-eviction-controller'), recorder: recorderFor('taint-eviction-controller') })),
     run(podGarbageCollector(as('pod-garbage-collector'))),
   ];
 }

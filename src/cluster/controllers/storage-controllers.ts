@@ -1,7 +1,7 @@
 import { persistentVolumeClaimKind } from '../../api/kinds/core/persistent-volume-claim.ts';
 import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts';
 import { provisioner } from '../../storage/provisioner/controller.ts';
-import { reclaimer } from '../../storage/reclaimer/controller.ts';
+import { reclaimer, type ReclaimerOptions } from '../../storage/reclaimer/controller.ts';
 import { type BinderOptions, volumeBinder } from '../../storage/binder/controller.ts';
 import { VolumesView } from '../../storage/volumes/view.ts';
 import type { FencedDrivers } from '../../drivers/driver-set.ts';
@@ -12,7 +12,7 @@ import { Trigger } from '../../client/controller/loop.ts';
 import { RecordedEvents } from '../../client/events/event-dedup.ts';
 import type { World } from '../../world/world.ts';
 
-export interface StorageControllersOptions extends Pick<BinderOptions, 'bindTogether'> {
+export interface StorageControllersOptions extends Pick<BinderOptions, 'bindTogether'>, Pick<ReclaimerOptions, 'listDirectory'> {
   readonly client: Client;
   readonly informers: Informers;
   readonly world: World;
@@ -32,13 +32,7 @@ export function storageControllers({ recorder, drivers, ...options }: StorageCon
   const { facts, create, delete: deleteAsset, deleteSource } = drivers;
   return {
     binder: volumeBinder({ ...common(), provisionTrigger, bindTrigger }),
-    // Drivers of this process exist from the start.
-    provisioner: provisioner({
-      ...common(),
-      provisionTrigger,
-      bindTrigger,
-      drivers: { facts, create, delete: deleteAsset, onAppear: () => () => undefined },
-    }),
+    provisioner: provisioner({ ...common(), provisionTrigger, bindTrigger, drivers: { facts, create, delete: deleteAsset } }),
     reclaimer: reclaimer({ ...common(), drivers: { facts, delete: deleteSource } }),
   };
 }

@@ -27,7 +27,7 @@ export interface ApiAccess {
 
 export interface ClusterNodes {
   readonly runtime: NodeRuntime;
-  /** Why the runtime is not the requested one; undefined: it is. */
+  /** Why pods cannot run, where they were to run if possible. */
   readonly why: string | undefined;
   /** In order. */
   readonly running: readonly { readonly name: string; readonly zone: string | undefined }[];
@@ -63,16 +63,21 @@ interface ClusterNodesOptions extends RuntimeChoice {
 
 interface RuntimeChoice {
   readonly runtime: NodeRuntime;
-  /** Why it is not the requested one. */
+  /** As in `ClusterNodes`. */
   readonly why: string | undefined;
 }
 
-/** Where pods cannot run, nodes are hollow. */
-export async function chooseRuntime(requested: NodeRuntime): Promise<RuntimeChoice> {
+/** Pods cannot run on this machine, and hollow nodes were not permitted. */
+export class NoSandboxError extends Error {}
+
+/** `where-possible`: where pods cannot run, nodes are hollow. @throws NoSandboxError */
+export async function chooseRuntime(requested: NodeRuntime | 'where-possible'): Promise<RuntimeChoice> {
   if (requested === 'hollow') return { runtime: requested, why: undefined };
   const { canSandbox } = await import('../../node/runtimes/sandbox/detect.ts');
   const ability = canSandbox();
-  return ability.can ? { runtime: requested, why: undefined } : { runtime: 'hollow', why: ability.why };
+  if (ability.can) return { runtime: 'sandbox', why: undefined };
+  if (requested === 'sandbox') throw new NoSandboxError(`pods cannot run here: ${ability.why}`);
+  return { runtime: 'hollow', why: ability.why };
 }
 
 /** Image volumes, where this machine can have them. */

@@ -69,6 +69,7 @@ test('failures have the code that says whether to retry elsewhere, later or neve
   }
   expect(await setUp('ENOSPC').driver.createVolume(request, leader)).toMatchObject({ code: 'ResourceExhausted' });
   expect(await setUp('EFBIG').driver.createVolume(request, leader)).toMatchObject({ code: 'OutOfRange' });
+  expect(await driver.createVolume({ ...request, capacity: '900Pi' }, leader)).toMatchObject({ code: 'OutOfRange', message: expect.stringContaining('900Pi') });
   expect(await driver.createVolume(request, { ...leader, epoch: 4 })).toMatchObject({ code: 'PermissionDenied' });
 });
 

@@ -40,6 +40,8 @@ export function imageDriver({ images, directories, root, isHere }: ImageDriverOp
         if (!isImageName(name)) return failed('InvalidArgument', `invalid image name ${JSON.stringify(name)}`);
         if (selectedNode !== undefined && !isHere(selectedNode))
           return failed('ResourceExhausted', `node ${selectedNode} is not on the machine that stores the images`);
+        const tooLarge = overMost(capacity);
+        if (tooLarge !== undefined) return tooLarge;
         const isBlock = volumeMode === 'Block';
         await images.create(name, bytesOf(capacity), isBlock ? 'nothing' : 'file system');
         const source = { csi: { driver: imageDriverName, volumeHandle: name, ...(isBlock ? {} : { fsType: 'ext4' }) } };
@@ -56,6 +58,8 @@ export function imageDriver({ images, directories, root, isHere }: ImageDriverOp
       fenced(leader, async () => {
         const size = isImageName(handle) ? await images.size(handle) : undefined;
         if (size === undefined) return failed('NotFound', `there is no image ${JSON.stringify(handle)}`);
+        const tooLarge = overMost(capacity);
+        if (tooLarge !== undefined) return tooLarge;
         await images.grow(handle, bytesOf(capacity));
         return succeeded({ capacity: size > bytesOf(capacity) ? String(size) : capacity, nodeExpansionRequired: true });
       }),
@@ -74,6 +78,12 @@ function bytesOf(capacity: string): bigint {
   const whole = ((bytes + block - 1n) / block) * block;
   return whole < least ? least : whole;
 }
+
+/** The largest file of ext4 with blocks of 4 KiB. */
+const most = 16n << 40n;
+
+const overMost = (capacity: string) =>
+  bytesOf(capacity) > most ? failed('OutOfRange', `the requested size ${capacity} is too large: an image volume has at most 16Ti`) : undefined;
 
 const codes: Readonly<Record<string, DriverErrorCode>> = {
   ENOSPC: 'ResourceExhausted',

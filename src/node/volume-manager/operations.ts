@@ -3,6 +3,7 @@ import type { Client } from '../../client/client.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { HostFiles, Mounts } from '../../world/mounts.ts';
 import type { Clock, Log } from '../../world/world.ts';
+import { noPlugin } from '../volumes/volume-plugins.ts';
 import { isForOnePod, onePodOnly, mountTerms } from '../volumes/volume-state.ts';
 import type { VolumeOperation } from './actions.ts';
 import type { ActualState } from './actual-state.ts';
@@ -214,7 +215,7 @@ export class Operations {
 
   #driverOf(name: string): DriverAnswer<NodeDriver> {
     const value = this.#options.driver(name);
-    return value === undefined ? failure('FailedPrecondition', `no volume plugin matched name: ${name}`) : { ok: true, value };
+    return value === undefined ? failure('FailedPrecondition', noPlugin(name)) : { ok: true, value };
   }
 
   #fail(operation: VolumeOperation, key: string, answer: DriverFailure): void {

@@ -57,4 +57,8 @@ test('a source without a driver here keeps its plugin’s name, inline and behin
   }
   expect(behind({}, { emptyDir: {} }).driver).toBe('kubernetes.io/empty-dir');
   expect(behind({}, {}).driver).toBe('kubernetes.io/empty-dir');
+  // A source of a newer API.
+  const unknown: object = { hologram: {} };
+  expect(behind(unknown).driver).toBe('');
+  expect(behind({}, unknown).driver).toBe('');
 });

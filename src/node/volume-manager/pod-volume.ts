@@ -4,6 +4,7 @@ import { claimKey } from '../../storage/volumes/claim.ts';
 import type { SourceOnNode, VolumeOnNode } from '../../drivers/contract.ts';
 import { claimNameOf } from '../volumes/claimed-volume.ts';
 import type { VolumeUse } from '../volumes/used-volumes.ts';
+import { csiPlugin, pluginOf } from '../volumes/volume-plugins.ts';
 
 /** A volume of one pod, as this node mounts it. */
 export interface PodVolume {
@@ -41,13 +42,13 @@ export function podVolume(pod: Pod, use: VolumeUse, persistentVolume: Persistent
   const { name: podVolumeName, ...inline } = use.volume;
   const { uid = '', namespace = '' } = pod.metadata;
   const attached = persistentVolume === undefined ? csiSourceOfInline(use.volume) : csiSourceOf(persistentVolume);
-  const source = translated(persistentVolume?.spec ?? inline, attached);
+  const source = translated(persistentVolume?.spec ?? writtenSource(inline), attached);
   const name = persistentVolume?.metadata.name ?? podVolumeName;
   const driver = pluginOf(source);
   const claimName = claimNameOf(pod, use.volume);
   const handle = attached?.handle ?? unitOf(source) ?? name;
   // A CSI ephemeral volume belongs to its pod alone: there is nothing to share.
-  const isShared = attached !== undefined || driver !== plugins.csi;
+  const isShared = attached !== undefined || driver !== csiPlugin;
   const isBlock = persistentVolume?.spec.volumeMode === 'Block';
   return {
     key: `${uid}/${podVolumeName}`,
@@ -94,53 +95,8 @@ function directoryName(pod: Pod, volume: Volume, name: string): string {
 
 export const podDirectory = (root: string, uid: string): string => `${root}/pods/${uid}`;
 
-/** Fields of a source that name no plugin by themselves. */
-type WithoutPlugin = 'flexVolume' | 'persistentVolumeClaim' | 'ephemeral';
-
-/**
- * By the field of the volume's source, for every source of the API. A plugin without a driver on this node makes the pod wait
- * with FailedMount: an empty directory in its place would lose what the pod writes.
- */
-const plugins: Readonly<Record<Exclude<keyof SourceOnNode, WithoutPlugin>, string>> = {
-  emptyDir: 'kubernetes.io/empty-dir',
-  hostPath: 'kubernetes.io/host-path',
-  local: 'kubernetes.io/local-volume',
-  configMap: 'kubernetes.io/configmap',
-  secret: 'kubernetes.io/secret',
-  downwardAPI: 'kubernetes.io/downward-api',
-  projected: 'kubernetes.io/projected',
-  csi: 'kubernetes.io/csi',
-  nfs: 'kubernetes.io/nfs',
-  glusterfs: 'kubernetes.io/glusterfs',
-  iscsi: 'kubernetes.io/iscsi',
-  fc: 'kubernetes.io/fc',
-  gitRepo: 'kubernetes.io/git-repo',
-  image: 'kubernetes.io/image',
-  // Migrated to CSI.
-  awsElasticBlockStore: 'kubernetes.io/csi',
-  gcePersistentDisk: 'kubernetes.io/csi',
-  azureDisk: 'kubernetes.io/csi',
-  azureFile: 'kubernetes.io/csi',
-  cinder: 'kubernetes.io/csi',
-  vsphereVolume: 'kubernetes.io/csi',
-  portworxVolume: 'kubernetes.io/csi',
-  // Removed from Kubernetes without a CSI migration.
-  rbd: 'kubernetes.io/rbd',
-  cephfs: 'kubernetes.io/cephfs',
-  flocker: 'kubernetes.io/flocker',
-  quobyte: 'kubernetes.io/quobyte',
-  photonPersistentDisk: 'kubernetes.io/photon-pd',
-  scaleIO: 'kubernetes.io/scaleio',
-  storageos: 'kubernetes.io/storageos',
-};
-const pluginFields = Object.keys(plugins) as readonly (keyof typeof plugins)[];
-
-function pluginOf(source: SourceOnNode): string {
-  if (source.flexVolume !== undefined) return source.flexVolume.driver;
-  const field = pluginFields.find((each) => source[each] !== undefined);
-  // Kubernetes' default for a volume without a source.
-  return plugins[field ?? 'emptyDir'];
-}
+/** A volume without any source is Kubernetes' default, which the API server writes into pods. */
+const writtenSource = (source: SourceOnNode): SourceOnNode => (Object.keys(source).length === 0 ? { emptyDir: {} } : source);
 
 /** Volumes made of objects are read-only. Of a claim's volume only the pod says it: `readOnly` in the PersistentVolume is for the attachment. */
 function isReadOnly({ persistentVolumeClaim }: Volume, source: SourceOnNode, persistentVolume: PersistentVolume | undefined): boolean {

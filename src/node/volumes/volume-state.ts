@@ -1,10 +1,12 @@
 import type { Node, PersistentVolume, Pod, VolumeAttachment } from '../../api/generated/types.ts';
-import { csiSourceOf, type CsiSource } from '../../api/volumes/csi-translation.ts';
+import { csiDriverOf } from '../../api/volumes/csi-migration.ts';
+import { csiSourceOf, type CsiSource, migratedPluginOf } from '../../api/volumes/csi-translation.ts';
 import { uniqueNameOf } from '../../storage/volumes/attachable.ts';
 import { matchesNode, nodeTermsOf } from '../../storage/volumes/topology.ts';
 import { type ClaimLookup, claimedVolume } from './claimed-volume.ts';
 import { type ConfigLookup, configOfVolume, missingConfig } from './config-references.ts';
 import type { VolumeUse } from './used-volumes.ts';
+import { missingPlugin } from './volume-plugins.ts';
 
 /** What the state of a volume on a node depends on. */
 export interface VolumeSnapshot extends ClaimLookup, ConfigLookup {
@@ -45,6 +47,8 @@ export function volumeStateOf(pod: Pod, use: VolumeUse, snapshot: VolumeSnapshot
     message: failed(`${terms.verb}.${what}`, volume.metadata.name ?? '', why),
   });
 
+  const missing = missingPlugin(volume.spec);
+  if (missing !== undefined) return fails(terms.setUp, missing);
   const source = csiSourceOf(volume);
   const attached = source !== undefined && snapshot.attachRequired(source.driver) ? uniqueNameOf(source) : undefined;
   if (attached !== undefined && !isAttached(attached, snapshot)) return { state: 'unattached', name };
@@ -53,16 +57,23 @@ export function volumeStateOf(pod: Pod, use: VolumeUse, snapshot: VolumeSnapshot
   if (isForOnePod(volume) && snapshot.isMountedByOtherPod(claimKey)) return fails(terms.setUp, onePodOnly);
   const wrong = source === undefined || attached === undefined ? undefined : wrongAttachment(source, snapshot);
   if (wrong !== undefined) return fails('WaitForAttach', wrong);
-  if (source !== undefined && !snapshot.hasDriver(source.driver)) return fails(terms.stage, noDriver(terms.call, source.driver));
+  const driver = source?.driver ?? migratedDriverOf(volume);
+  if (driver !== undefined && !snapshot.hasDriver(driver)) return fails(terms.stage, noDriver(terms.call, driver));
   return { state: 'ready', name, ...(attached === undefined ? {} : { attached }) };
 }
 
 /** Of a volume that the pod itself describes. */
 function inlineVolumeState(pod: Pod, { volume }: VolumeUse, snapshot: VolumeSnapshot): VolumeState {
-  const { name, csi } = volume;
+  const { name, csi, ...source } = volume;
   const { namespace = '' } = pod.metadata;
-  const missing = configOfVolume(volume).flatMap((wanted) => missingConfig(wanted, namespace, snapshot) ?? []);
-  const problems = csi === undefined || snapshot.hasDriver(csi.driver) ? missing : [noDriver('mounter.SetUpAt failed to get CSI client', csi.driver)];
+  const config = configOfVolume(volume).flatMap((wanted) => missingConfig(wanted, namespace, snapshot) ?? []);
+  const driver = csi?.driver ?? migratedDriverOf({ spec: source });
+  const plugin = driver === undefined && Object.keys(source).length > 0 ? missingPlugin(source) : undefined;
+  const problems = [
+    ...config,
+    ...(plugin === undefined ? [] : [plugin]),
+    ...(driver === undefined || snapshot.hasDriver(driver) ? [] : [noDriver('mounter.SetUpAt failed to get CSI client', driver)]),
+  ];
   if (problems.length === 0) return { state: 'ready', name };
   return { state: 'failing', name, reason: 'FailedMount', message: failed('MountVolume.SetUp', name, aggregate(problems)) };
 }
@@ -95,6 +106,12 @@ export const onePodOnly = 'volume uses the ReadWriteOncePod access mode and is a
 
 /** 'MountVolume.SetUp failed for volume "data" : …' */
 export const failed = (what: string, volume: string, why: string): string => `${what} failed for volume ${JSON.stringify(volume)} : ${why}`;
+
+/** The CSI driver of a migrated in-tree plugin. */
+function migratedDriverOf(volume: Parameters<typeof migratedPluginOf>[0]): string | undefined {
+  const plugin = migratedPluginOf(volume);
+  return plugin === undefined ? undefined : csiDriverOf(plugin);
+}
 
 const noDriver = (call: string, driver: string): string => `kubernetes.io/csi: ${call}: driver name ${driver} not found in the list of registered CSI drivers`;
 

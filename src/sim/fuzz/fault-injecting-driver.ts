@@ -1,4 +1,5 @@
-import { type DriverAnswer, type DriverErrorCode, failed, type VolumeDriver } from '../../drivers/contract.ts';
+import { type DriverAnswer, type DriverErrorCode, failed, isFinal, type VolumeDriver } from '../../drivers/contract.ts';
+import type { ExpandCall } from '../invariants/facts.ts';
 import { never, type SimulatedProcess } from '../world/process.ts';
 import type { SimulatedWorld } from '../world/world.ts';
 import type { GateVerdict } from './gate.ts';
@@ -33,7 +34,11 @@ export interface FaultInjectionOptions {
   readonly onCrash?: (process: SimulatedProcess) => void;
   /** Called when a disk is to be deleted; what it returns is called when the call reaches the backend. */
   readonly onDelete?: (handle: string) => () => void;
+  /** Called when a disk is to be expanded; what it returns is called with the answer that the process gets. */
+  readonly onExpand?: (handle: string, capacity: string) => (answer: ExpandAnswer) => void;
 }
+
+type ExpandAnswer = Exclude<ExpandCall['outcome'], 'asked'>;
 
 /** The driver as a process calls it: with delays and failures, and without answers once the process is dead. */
 export function faultInjectingDriver(driver: VolumeDriver, options: FaultInjectionOptions): VolumeDriver {
@@ -52,11 +57,15 @@ export function faultInjectingDriver(driver: VolumeDriver, options: FaultInjecti
       });
     },
     listVolumes: () => callThrough('', () => driver.listVolumes(), { ...options, verdict: undefined }),
-    controllerExpandVolume: (request, leader) =>
-      through(
+    controllerExpandVolume: async (request, leader) => {
+      const answered = options.onExpand?.(request.handle, request.capacity);
+      const answer = await through(
         `expand ${request.handle}`,
         async () => driver.controllerExpandVolume?.(request, leader) ?? failed('Unimplemented', `${driver.capabilities.name} expands nothing`),
-      ),
+      );
+      answered?.(answer.ok ? 'expanded' : isFinal(answer.code) ? 'refused' : 'unknown');
+      return answer;
+    },
     ...(attaching === undefined
       ? {}
       : {

@@ -26,7 +26,7 @@ export class FuzzTimeline {
   };
 
   change(change: ObservedChange): void {
-    if (change.type === 'fenced-write' || change.type === 'call') return;
+    if (change.type === 'fenced-write' || change.type === 'call' || change.type === 'expand-call') return;
     if (change.type === 'disk') {
       const { type, handle } = change.change;
       return this.add('backend', `disk ${handle} ${type}${'node' in change.change ? (type === 'attached' ? ' to ' : ' from ') + change.change.node : ''}`);

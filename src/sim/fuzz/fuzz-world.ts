@@ -300,6 +300,7 @@ export class FuzzWorld {
           process: run.process,
           faults: this.#driverFaults,
           onDelete: this.#onDelete,
+          onExpand: (handle, capacity) => this.observer.expandAsked(handle, capacity),
           ...this.#chosenCrashes(name),
         });
       this.cluster.startControllers({ ...run, identity, throughTo });

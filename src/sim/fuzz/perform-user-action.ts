@@ -1,4 +1,4 @@
-import type { Deployment, PersistentVolume, PersistentVolumeClaim, Pod, StatefulSet, Taint } from '../../api/generated/types.ts';
+import type { Deployment, PersistentVolume, PersistentVolumeClaim, Pod, StatefulSet, Taint, TypedObjectReference } from '../../api/generated/types.ts';
 import type { Kind } from '../../api/kind.ts';
 import { nodeKind } from '../../api/kinds/core/node.ts';
 import { persistentVolumeClaimKind } from '../../api/kinds/core/persistent-volume-claim.ts';
@@ -11,7 +11,8 @@ import type { KubeObject } from '../../api/object.ts';
 import type { Client, Draft, Ref, Result } from '../../client/client.ts';
 import type { SimulatedDiskDriver } from '../drivers/simulated-disk-driver.ts';
 import type { SimulatedWorld } from '../world/world.ts';
-import type { AccessMode, UserAction, VolumeChoice } from './plan/user-actions.ts';
+import { forge } from './forge.ts';
+import type { AccessMode, DataSourceChoice, UserAction, VolumeChoice } from './plan/user-actions.ts';
 
 export interface PerformerContext {
   readonly world: SimulatedWorld;
@@ -80,6 +81,9 @@ export class UserActionPerformer {
         return this.#switchOff(action.node, action.backMs);
       case 'out-of-service':
         return this.#outOfService(action);
+      case 'forge-recycler-pod':
+      case 'forge-success':
+        return forge(this.#context.client, action);
       default:
         return this.#performOnSets(action);
     }
@@ -238,14 +242,22 @@ interface ClaimWish {
   readonly storageClass: string;
   readonly mode: AccessMode;
   readonly volume?: string;
+  readonly from?: DataSourceChoice;
 }
 
-const claimSpec = ({ sizeGi, storageClass, mode, volume }: ClaimWish): Draft<PersistentVolumeClaim['spec']> => ({
+const claimSpec = ({ sizeGi, storageClass, mode, volume, from }: ClaimWish): Draft<PersistentVolumeClaim['spec']> => ({
   accessModes: [mode],
   resources: gi(sizeGi),
   storageClassName: storageClass,
   ...(volume === undefined ? {} : { volumeName: volume }),
+  ...(from === undefined ? {} : { dataSourceRef: dataSources[from] }),
 });
+
+const dataSources = {
+  claim: { apiGroup: null, kind: 'PersistentVolumeClaim', name: 'claim-1' },
+  snapshot: { apiGroup: 'snapshot.storage.k8s.io', kind: 'VolumeSnapshot', name: 'before' },
+  backup: { apiGroup: 'example.com', kind: 'Backup', name: 'monday' },
+} satisfies Record<DataSourceChoice, TypedObjectReference>;
 
 const resized = (claim: PersistentVolumeClaim, sizeGi: number): PersistentVolumeClaim => ({
   ...claim,

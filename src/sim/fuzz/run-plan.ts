@@ -81,7 +81,7 @@ async function runActions(running: FuzzWorld): Promise<Violation | undefined> {
       running.inflict(fault);
     });
   }
-  const actors = (['user', 'admin', 'autoscaler'] as const).map((who) =>
+  const actors = (['user', 'admin', 'autoscaler', 'intruder'] as const).map((who) =>
     act(
       running,
       plan.actions.filter((action) => action.who === who),

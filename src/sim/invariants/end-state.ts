@@ -75,8 +75,9 @@ export function leftUndone(facts: Facts): string | undefined {
     const undone = volumeLeftUndone(volume, facts);
     if (undone !== undefined) return undone;
   }
-  for (const [name, { spec }] of facts.intents)
-    if (spec.operation !== 'Scrub' || !cannotRecycle(name, facts)) return `there is still an intent to ${spec.operation} ${name}`;
+  for (const [name, { spec, status }] of facts.intents)
+    if (spec.operation !== 'Scrub' || !((status.attempts ?? 0) >= mostScrubs || cannotRecycle(name, facts)))
+      return `there is still an intent to ${spec.operation} ${name}`;
   return undefined;
 }
 
@@ -109,6 +110,9 @@ function isOrphan({ metadata }: PersistentVolumeClaim, facts: Facts): boolean {
   const { ownerReferences = [] } = metadata;
   return ownerReferences.length > 0 && !ownerReferences.some(exists);
 }
+
+/** After so many failed recycler pods the volume is left to the administrator: the reclaimer's default. */
+const mostScrubs = 3;
 
 /** The recycler pod cannot run: every node is cordoned. */
 function cannotRecycle(volume: string | undefined, facts: Facts): boolean {

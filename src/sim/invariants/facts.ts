@@ -1,6 +1,7 @@
 import type { Node, PersistentVolume, PersistentVolumeClaim, Pod, StatefulSet, StorageClass, VolumeAttachment } from '../../api/generated/types.ts';
 import type { VolumeIntent } from '../../api/kinds/mooring/volume-intent.ts';
 import type { KubeObject } from '../../api/object.ts';
+import type { Stored } from '../../api/stored.ts';
 import type { DiskChange } from '../drivers/simulated-disk-driver.ts';
 
 /** The kinds that the invariants observe, by the prefix of their keys in the store. */
@@ -18,14 +19,14 @@ export const watchedKinds = {
 export type WatchedKind = keyof typeof watchedKinds;
 
 export interface Watched {
-  volume: PersistentVolume;
-  claim: PersistentVolumeClaim;
-  pod: Pod;
-  node: Node;
-  attachment: VolumeAttachment;
-  intent: VolumeIntent;
-  set: StatefulSet;
-  class: StorageClass;
+  volume: Stored<PersistentVolume>;
+  claim: Stored<PersistentVolumeClaim>;
+  pod: Stored<Pod>;
+  node: Stored<Node>;
+  attachment: Stored<VolumeAttachment>;
+  intent: Stored<VolumeIntent>;
+  set: Stored<StatefulSet>;
+  class: Stored<StorageClass>;
 }
 
 /** One object of a transaction, as it was before and as it is now. */
@@ -44,6 +45,7 @@ export type ObservedChange =
   | ObjectChange
   | { readonly type: 'disk'; readonly change: DiskChange }
   | { readonly type: 'call'; readonly call: DriverCall }
+  | { readonly type: 'expand-call'; readonly call: ExpandCall }
   | { readonly type: 'fenced-write'; readonly lease: string; readonly epoch: number; readonly revision: number };
 
 /** A call of DeleteVolume: when it is made, and later, if it `arrives`, when the backend performs it. */
@@ -53,17 +55,25 @@ export interface DriverCall {
   readonly arrives: boolean;
 }
 
+/** A call of ControllerExpandVolume: when it is made, and when its answer arrives. */
+export interface ExpandCall {
+  readonly handle: string;
+  readonly capacity: string;
+  /** `refused`: for certain nothing was done. */
+  readonly outcome: 'asked' | 'expanded' | 'refused' | 'unknown';
+}
+
 /** The real state of the cluster, independent of the components' caches. Updated with every change. */
 export class Facts {
-  readonly volumes = new Map<string, PersistentVolume>();
+  readonly volumes = new Map<string, Stored<PersistentVolume>>();
   /** By 'namespace/name', as pods. */
-  readonly claims = new Map<string, PersistentVolumeClaim>();
-  readonly pods = new Map<string, Pod>();
-  readonly nodes = new Map<string, Node>();
-  readonly attachments = new Map<string, VolumeAttachment>();
-  readonly intents = new Map<string, VolumeIntent>();
-  readonly sets = new Map<string, StatefulSet>();
-  readonly classes = new Map<string, StorageClass>();
+  readonly claims = new Map<string, Stored<PersistentVolumeClaim>>();
+  readonly pods = new Map<string, Stored<Pod>>();
+  readonly nodes = new Map<string, Stored<Node>>();
+  readonly attachments = new Map<string, Stored<VolumeAttachment>>();
+  readonly intents = new Map<string, Stored<VolumeIntent>>();
+  readonly sets = new Map<string, Stored<StatefulSet>>();
+  readonly classes = new Map<string, Stored<StorageClass>>();
   /** The names of volumes, by the handles of their disks. */
   readonly #volumesOfDisk = new Map<string, Set<string>>();
   /** Sizes, by handle. */
@@ -149,10 +159,10 @@ export class Facts {
     }
   }
 
-  #indexVolume(before: PersistentVolume | undefined, after: PersistentVolume | undefined): void {
+  #indexVolume(before: Stored<PersistentVolume> | undefined, after: Stored<PersistentVolume> | undefined): void {
     const [was, is] = [before?.spec.csi?.volumeHandle, after?.spec.csi?.volumeHandle];
-    if (was !== undefined) this.#volumesOfDisk.get(was)?.delete(before?.metadata.name ?? '');
-    if (is !== undefined) entryOf(this.#volumesOfDisk, is).add(after?.metadata.name ?? '');
+    if (before !== undefined && was !== undefined) this.#volumesOfDisk.get(was)?.delete(before.metadata.name);
+    if (after !== undefined && is !== undefined) entryOf(this.#volumesOfDisk, is).add(after.metadata.name);
   }
 
   #followNode(name: string, node: Node | undefined, now: number): void {

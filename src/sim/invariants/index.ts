@@ -1,9 +1,14 @@
 import { mayBeMounted, mountedStays, onePod, oneWriter, runsWithDisk } from './attaching.ts';
 import { boundMutually, boundOnce, terminatingIsNotBound, noMoreThanTheDisk, releasedAfterClaim } from './binding.ts';
+import { neverEmptyInstead, neverFreedByForgery } from './content.ts';
+import { detachedAtBackend, detachedFromLiveState } from './detaching.ts';
+import { neverBelowTheAsked } from './expanding.ts';
 import { type DisturbedUntil, type Invariant, neverDisturbed } from './invariant.ts';
 import { withinLimit } from './limit.ts';
 import { boundVolumeStays, claimInUseStays, deposedWriteNothing } from './protection.ts';
 import { deletedAfterClaim, deletedOnce, givenBackClean, intentBeforeEffect, madeOnce, notOfferedUnscrubbed, retained } from './reclaiming.ts';
+import { unansweredIsNotFailed } from './scheduling.ts';
+import { oneOfEachOrdinal } from './stateful-sets.ts';
 import { noSurplus, retainedClaimsStay, staysInOutage } from './workloads.ts';
 
 interface InvariantOptions {
@@ -47,4 +52,11 @@ export const invariantsOf = ({
   retainedClaimsStay,
   staysInOutage(controllersAreWell, disturbedUntil),
   noSurplus(mostReplicas),
+  neverBelowTheAsked(),
+  detachedAtBackend,
+  detachedFromLiveState(),
+  unansweredIsNotFailed,
+  oneOfEachOrdinal,
+  neverEmptyInstead,
+  neverFreedByForgery(),
 ];

@@ -279,4 +279,31 @@ describe('a disk beyond the attach limit', () => {
     watch.observer.diskChanged({ type: 'attached', handle: 'd', node: 'n' });
     expect(watch.names()).toHaveLength(count);
   });
+
+  test.each([
+    ['is a violation although its pod has ended', [], 1],
+    ['does not count if its pod has ended and the scheduler may not have its VolumeAttachment', ['disturb'], 0],
+    ['is a violation some time after the last fault', ['disturb', 'wait'], 1],
+    ['is a violation while its pod runs, whatever the scheduler has', ['disturb', 'run'], 1],
+  ])('%s', async (_, steps, count) => {
+    let disturbedUntil = Number.NEGATIVE_INFINITY;
+    const watch = await watched(withinLimit(1, () => disturbedUntil));
+    const next = (name: string, claimName: string) =>
+      watch.write(`pods/default/${name}`, {
+        metadata: { name, namespace: 'default', uid: name },
+        spec: { nodeName: 'n', volumes: [{ name: 'd', persistentVolumeClaim: { claimName } }] },
+        status: {},
+      });
+    await watch.volume('Bound', bound('Delete'));
+    await watch.claim('ReadWriteOnce');
+    watch.observer.diskChanged({ type: 'attached', handle: 'd', node: 'n' });
+    await watch.pod('p', steps.includes('run') ? running : { phase: 'Succeeded' });
+    for (const step of steps) {
+      if (step === 'disturb') disturbedUntil = watch.time.now;
+      else if (step === 'wait') watch.time.now += 60_000;
+    }
+    await next('q', 'other');
+    watch.observer.diskChanged({ type: 'attached', handle: 'e', node: 'n' });
+    expect(watch.names()).toHaveLength(count);
+  });
 });

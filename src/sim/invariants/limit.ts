@@ -1,4 +1,4 @@
-import type { PersistentVolumeClaim } from '../../api/generated/types.ts';
+import type { PersistentVolumeClaim, Pod } from '../../api/generated/types.ts';
 import { type ObservedChange, claimKeyOf, type Facts } from './facts.ts';
 import { type DisturbedUntil, type Invariant, neverDisturbed, cachesCurrentMs } from './invariant.ts';
 
@@ -6,16 +6,18 @@ import { type DisturbedUntil, type Invariant, neverDisturbed, cachesCurrentMs } 
 export function withinLimit(limit: number | undefined, disturbedUntil: DisturbedUntil = neverDisturbed): Invariant {
   const uncounted = new UncountedClaims();
   const early = new EarlyPods(disturbedUntil);
+  const unseen = new UnseenAttachments(disturbedUntil);
   return {
     name: "no attach count exceeds the node's limit",
     check: (change, facts, now) => {
       if (limit === undefined) return undefined;
       uncounted.observe(change, facts, now);
       early.observe(change, now);
+      unseen.observe(change, facts, now);
       if (change.type !== 'disk' || change.change.type !== 'attached') return undefined;
       const { node } = change.change;
       const counted = Array.from(facts.attached).filter(
-        ([handle, nodes]) => nodes.has(node) && !uncounted.has(handle, facts) && !early.wants(handle, node, facts),
+        ([handle, nodes]) => nodes.has(node) && !uncounted.has(handle, facts) && !early.wants(handle, node, facts) && !unseen.has(handle, node),
       );
       return counted.length <= limit ? undefined : `${counted.length} disks are attached to node ${node}, whose limit is ${limit}`;
     },
@@ -52,7 +54,7 @@ class UncountedClaims {
         return;
       case 'claim':
         if (change.after === undefined) return;
-        if (hasVolume(change.after) && change.before !== undefined && !hasVolume(change.before)) this.#boundAt.set(change.after.metadata.uid ?? '', now);
+        if (hasVolume(change.after) && change.before !== undefined && !hasVolume(change.before)) this.#boundAt.set(change.after.metadata.uid, now);
         return this.#consider(change.key, change.after, { facts, now });
       case 'volume': {
         const key = change.after === undefined ? '' : claimKeyOf(change.after);
@@ -97,7 +99,7 @@ class EarlyPods {
 
   wants(handle: string, node: string, facts: Facts): boolean {
     return Array.from(facts.pods.values()).some(
-      (pod) => pod.spec.nodeName === node && this.#pods.has(pod.metadata.uid ?? '') && facts.disksOf(pod).some((disk) => disk.handle === handle),
+      (pod) => pod.spec.nodeName === node && this.#pods.has(pod.metadata.uid) && facts.disksOf(pod).some((disk) => disk.handle === handle),
     );
   }
 
@@ -109,8 +111,41 @@ class EarlyPods {
     if (change.type !== 'pod' || change.after?.spec.nodeName === undefined || change.before?.spec.nodeName === change.after.spec.nodeName) return;
     const returnedAt = this.#returnedAt.get(change.after.spec.nodeName);
     if (returnedAt === undefined) return;
-    if (now - returnedAt < joinsMs || now - this.#disturbedUntil('scheduler') < cachesCurrentMs) this.#pods.add(change.after.metadata.uid ?? '');
+    if (now - returnedAt < joinsMs || now - this.#disturbedUntil('scheduler') < cachesCurrentMs) this.#pods.add(change.after.metadata.uid);
   }
 }
+
+/** A watch that failed again and again is opened again after so long. */
+const watchBackoffMs = 30_000;
+
+/**
+ * The scheduler counts a disk that no pod of the node uses by its VolumeAttachment. While faults disturb the scheduler, and until its watches are open again, its
+ * cache may have current pods and no VolumeAttachments, as in Kubernetes (v1.36.4, `NodeVolumeLimits`). A pod that is scheduled then makes such disks uncounted.
+ */
+class UnseenAttachments {
+  readonly #disturbedUntil: DisturbedUntil;
+  /** 'node handle'. */
+  readonly #disks = new Set<string>();
+
+  constructor(disturbedUntil: DisturbedUntil) {
+    this.#disturbedUntil = disturbedUntil;
+  }
+
+  has(handle: string, node: string): boolean {
+    return this.#disks.has(`${node} ${handle}`);
+  }
+
+  observe(change: ObservedChange, facts: Facts, now: number): void {
+    if (change.type === 'disk' && change.change.type === 'detached') this.#disks.delete(`${change.change.node} ${change.change.handle}`);
+    if (change.type !== 'pod' || now - this.#disturbedUntil('scheduler') >= watchBackoffMs) return;
+    const node = change.after?.spec.nodeName;
+    if (node === undefined || change.before?.spec.nodeName === node) return;
+    const used = new Set(Array.from(facts.pods.values()).flatMap((pod) => (usesNode(pod, node) ? facts.disksOf(pod).map(({ handle }) => handle) : [])));
+    for (const [handle, nodes] of facts.attached) if (nodes.has(node) && !used.has(handle)) this.#disks.add(`${node} ${handle}`);
+  }
+}
+
+/** Pods that have ended do not count for the scheduler. */
+const usesNode = ({ spec, status }: Pod, node: string): boolean => spec.nodeName === node && status.phase !== 'Succeeded' && status.phase !== 'Failed';
 
 const hasVolume = ({ spec }: PersistentVolumeClaim): boolean => (spec.volumeName ?? '') !== '';

@@ -1,6 +1,6 @@
 import type { Change as StoreChange, Entry, Store, Watch } from '../../store/contract.ts';
 import type { DiskChange } from '../drivers/simulated-disk-driver.ts';
-import { type ObservedChange, type DriverCall, Facts, type ObjectChange, watchedKinds, type WatchedKind } from './facts.ts';
+import { type ObservedChange, type DriverCall, type ExpandCall, Facts, type ObjectChange, watchedKinds, type WatchedKind } from './facts.ts';
 import type { Invariant } from './invariant.ts';
 
 export interface Violation {
@@ -62,6 +62,13 @@ export class Observer {
 
   driverCalled(call: DriverCall): void {
     this.#check({ type: 'call', call });
+  }
+
+  /** A driver is asked to expand a disk. What is returned is called with its answer. */
+  expandAsked(handle: string, capacity: string): (answer: Exclude<ExpandCall['outcome'], 'asked'>) => void {
+    const call = (outcome: ExpandCall['outcome']) => this.#check({ type: 'expand-call', call: { handle, capacity, outcome } });
+    call('asked');
+    return call;
   }
 
   /** A write was acknowledged to a client. */

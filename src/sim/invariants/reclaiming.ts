@@ -74,7 +74,7 @@ export function notOfferedUnscrubbed(): Invariant {
   return {
     name: 'Recycle: never offered to another claim before the scrub is complete',
     check: (change) => {
-      if (change.type === 'pod' && change.after?.status.phase === 'Succeeded') scrubbed.add(change.after.metadata.name ?? '');
+      if (change.type === 'pod' && change.after?.status.phase === 'Succeeded') scrubbed.add(change.after.metadata.name);
       if (change.type !== 'volume' || change.before === undefined || change.after === undefined) return undefined;
       const { before, after } = change;
       const recycler = `recycler-for-${change.key}`;

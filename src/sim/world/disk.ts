@@ -187,6 +187,10 @@ export class SimulatedDisk implements Disk {
     this.#unsynced = [];
   }
 
+  free(): number {
+    return Math.max(0, this.capacity - this.used);
+  }
+
   async lock(path: string): Promise<DiskLock | undefined> {
     await this.#step({ name: 'lock', path });
     if (this.#locks.has(path)) return undefined;

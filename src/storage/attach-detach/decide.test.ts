@@ -99,13 +99,13 @@ describe('a volume that a pod needs', () => {
     expect(actions(needed({ attachment: attached, lastEvent }))).toEqual(['confirm-attached', 'report-attached']);
   });
 
-  test('records a failure, again with each attempt, and again after five minutes', () => {
+  test('records a failure, again with each attempt, and again at growing intervals', () => {
     const first = decide(needed({ attachment: failed }), now);
     expect(shown(first.actions)).toEqual(['event web FailedAttachVolume: AttachVolume.Attach failed for volume "vol" : disk is on fire']);
     const snapshot = needed({ attachment: failed, lastEvent: afterRecording(first.actions) });
-    expect(actions(snapshot)).toEqual([]);
-    expect(decide(snapshot, now).again).toBe(now + 5 * minutes);
-    expect(actions(snapshot, now + 5 * minutes)).toHaveLength(1);
+    expect(decide(snapshot, now)).toMatchObject({ actions: [], again: now + minutes / 4 });
+    expect(actions(snapshot, now + minutes / 4)).toHaveLength(1);
+    expect([4, 60].map((age) => decide(snapshot, now + age * minutes).again)).toEqual([now + 8 * minutes, now + 65 * minutes]);
     expect(actions({ ...snapshot, attachment: { ...failed, at: '2026-01-01T12:00:00Z' } })).toHaveLength(1);
   });
 
@@ -162,10 +162,11 @@ describe('a volume for one node only', () => {
     ['by pods nearby', pods.slice(0, 2), 'Volume is already used by pod(s) one, two'],
     ['by pods nearby and elsewhere', pods, 'Volume is already used by pod(s) one, two and 1 pod(s) in different namespaces'],
     ['by pods elsewhere', pods.slice(2), 'Volume is already used by 1 pod(s) in different namespaces'],
-  ])('waits while it is used %s, and says so once', (_, users, expected) => {
+  ])('waits while it is used %s, and says so while that lasts', (_, users, expected) => {
     const snapshot = needed({ competitors: [competitor(attached, { pods: users })] });
     expect(actions(snapshot)).toEqual([`event web FailedAttachVolume: Waiting for detach for volume "vol" ${expected}`]);
-    expect(actions({ ...snapshot, lastEvent: afterRecording(decide(snapshot, now).actions) }, now + 60 * minutes)).toEqual([]);
+    const later = { ...snapshot, lastEvent: afterRecording(decide(snapshot, now).actions) };
+    expect([1, minutes / 4].map((age) => actions(later, now + age).length)).toEqual([0, 1]);
   });
 
   test('waits while another node still has it mounted', () => {

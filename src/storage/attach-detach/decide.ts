@@ -1,6 +1,6 @@
 /** One volume on one node: compares the desired state (attached or not) with the actual one, and decides the next actions. */
 import type { VolumeAttachment } from '../../api/generated/types.ts';
-import type { EventDraft, RecordEvent } from '../../client/decision.ts';
+import { type EventDraft, type RecordEvent, renewalOf } from '../../client/decision.ts';
 import { stay } from '../volumes/decision.ts';
 import type { AttachDetachAction, AttachDetachDecision, AttachDetachReason } from './actions.ts';
 import { attachFailed, attachSucceeded, goingAway, noAnswer, waitingForDetach } from './messages.ts';
@@ -10,8 +10,6 @@ import { type AttachDetachSnapshot, type AttachmentState, type CompetingAttachme
 const answerWithinMs = 120_000;
 /** A volume that a node which is not ready never unmounted is detached after so long, as with Kubernetes' maxWaitForUnmountDuration. */
 const unmountWithinMs = 360_000;
-/** An event about a failure that lasts is repeated: as often as Kubernetes' own repetitions pass its event filter in the long run. */
-const repeatAfterMs = 300_000;
 
 export function decide(snapshot: AttachDetachSnapshot, now: number): AttachDetachDecision {
   return isNeeded(snapshot) ? attach(snapshot, now) : detach(snapshot, now);
@@ -94,8 +92,9 @@ function awaitCompetitors(snapshot: AttachDetachSnapshot, blocking: readonly Com
   const recorded = recordForAll(snapshot, now, {
     state: 'waiting for detach',
     event: ({ pod, volume }) => ({ type: 'Warning', reason: 'FailedAttachVolume', message: waitingForDetach(volume.metadata.name ?? '', pod, blocking) }),
+    repeat: true,
   });
-  return { actions: recorded.actions, reasons: [why] };
+  return { ...recorded, reasons: [why] };
 }
 
 function awaitAnswer(snapshot: AttachDetachSnapshot, since: number, now: number): AttachDetachDecision {
@@ -187,7 +186,7 @@ interface AttachEvent {
   /** Recorded again only if another state was recorded in between, */
   readonly state: string;
   readonly event: (desired: DesiredAttachment) => EventDraft;
-  /** or if it was recorded long ago. */
+  /** or, while the state holds, at growing intervals. */
   readonly repeat?: boolean;
 }
 
@@ -198,12 +197,18 @@ function recordForAll(
 ): { readonly actions: readonly RecordEvent[]; readonly again?: number } {
   const due = desiredBy.filter(({ pod }) => {
     const last = lastEvent(eventKey(pod, target));
-    return last === undefined || last.state !== state || (repeat && last.at + repeatAfterMs <= now);
+    return last === undefined || last.state !== state || (repeat && renewalOf(last) <= now);
   });
   const actions = due.map(
     (desired): RecordEvent => ({ do: 'recordEvent', event: { about: desired.pod, ...event(desired) }, rememberAs: eventKey(desired.pod, target), state }),
   );
   if (!repeat || desiredBy.length === 0) return { actions };
-  const times = desiredBy.map((desired) => (due.includes(desired) ? now : (lastEvent(eventKey(desired.pod, target))?.at ?? now)));
-  return { actions, again: Math.min(...times) + repeatAfterMs };
+  const renewals = desiredBy.map((desired) => {
+    const { reason, message } = event(desired);
+    const last = lastEvent(eventKey(desired.pod, target));
+    const isSame = last !== undefined && last.state === state;
+    if (isSame && !due.includes(desired)) return renewalOf(last);
+    return renewalOf({ reason, message, at: now, since: isSame ? (last.since ?? last.at) : now });
+  });
+  return { actions, again: Math.min(...renewals) };
 }

@@ -185,12 +185,20 @@ describe('an event about a state', () => {
   const asking = pvc('data', '1Gi', { spec: { storageClassName: '' } });
   const last = { reason: 'FailedBinding', message: 'no persistent volumes available for this claim and no storage class is set', at: 1000 };
 
-  it('is recorded once, and again half an hour later', () => {
+  it('is recorded again at growing intervals, of at most five minutes', () => {
     expect(brief(decideFor(asking, {}).actions)).toEqual(['event FailedBinding']);
     const quiet = decideFor(asking, { last }, 2000);
     expect(quiet.actions).toEqual([]);
-    expect(quiet.again).toBe(1000 + 30 * 60_000);
-    expect(brief(decideFor(asking, { last }, 1000 + 30 * 60_000).actions)).toEqual(['event FailedBinding']);
+    expect(quiet.again).toBe(1000 + 15_000);
+    expect(brief(decideFor(asking, { last }, 16_000).actions)).toEqual(['event FailedBinding']);
+    const after = (sinceMs: number) => decideFor(asking, { last: { ...last, at: 1000 + sinceMs, since: 1000 } }, 1000 + sinceMs).again;
+    expect([15_000, 30_000, 120_000, 240_000, 3_600_000].map((sinceMs) => (after(sinceMs) ?? 0) - 1000 - sinceMs)).toEqual([
+      15_000, 30_000, 120_000, 240_000, 300_000,
+    ]);
+  });
+
+  it('is recorded again before it expires if its count is forgotten', () => {
+    expect(decideFor(asking, { last: { ...last, isForgotten: true } }, 2000)).toMatchObject({ actions: [], again: 1000 + 30 * 60_000 });
   });
 
   it('is recorded at once when it is another', () => {
@@ -209,7 +217,7 @@ describe('a claim that waits for its pod', () => {
 
   it('says so', () => {
     expect(eventsOf({}, at).events).toEqual(['WaitForFirstConsumer: waiting for first consumer to be created before binding']);
-    expect(eventsOf({ last: first }, at).events).toEqual([]);
+    expect(eventsOf({ last: first }, first.at + 1000).events).toEqual([]);
   });
 
   it('says nothing of a pod that may have its node in a moment, and looks again', () => {

@@ -14,6 +14,7 @@
  */
 import type { Pod, StorageClass } from '../../api/generated/types.ts';
 import { type Claim, takesAnyVolume } from '../volumes/claim.ts';
+import { showDataSource } from '../volumes/data-source.ts';
 import { type Decision, type LastEvent, type ObjectEvent, recordIfChanged, recordOnce, update, updateStatus } from '../../client/decision.ts';
 import type { VolumeReason } from '../volumes/decision.ts';
 import { claimWithoutVolume, sameList, withClass } from '../volumes/edits.ts';
@@ -185,8 +186,20 @@ function bindTo(volume: Volume, claim: Claim, snapshot: BinderSnapshot, now: num
     actions.length === 0
       ? { code: 'Bound', text: `bound to volume "${volume.name}"`, next: 'none', volume: volume.name }
       : { code: 'Binding', text: `takes volume "${volume.name}"`, next: 'binder', volume: volume.name };
-  return { actions, reasons: [why] };
+  const ignored = actions.length > 0 && ignoresDataSource(volume, claim) ? [recordOnce(warning(claim, 'DataSourceIgnored', ignoredSource(volume, claim)))] : [];
+  return { actions: [...actions, ...ignored], reasons: [why] };
 }
+
+/**
+ * As in Kubernetes (v1.36.4, `FindMatchingVolume`), a claim with a data source takes an existing volume that fits. That volume has its own content, which
+ * the claim's owner may not expect. A volume that a user chose, or that a populator filled, is the expected one.
+ */
+const ignoresDataSource = (volume: Volume, claim: Claim): boolean =>
+  claim.dataSource !== undefined && claim.volumeName === '' && volume.provisionedBy === undefined && (volume.claim === undefined || volume.boundByController);
+
+const ignoredSource = (volume: Volume, { dataSource }: Claim): string =>
+  `${dataSource === undefined ? '' : showDataSource(dataSource)}, and the claim gets the existing volume "${volume.name}" with the content that it has; ` +
+  'create the claim again with a storageClassName of which no volume is free, to have one provisioned from the source';
 
 const keepPending = (claim: Claim): readonly BinderAction[] => updateStatus(claim.object, claimWithoutVolume(claim.object, 'Pending'));
 

@@ -16,9 +16,6 @@ export interface CreateClaim {
 
 export type EphemeralVolumeDecision = Decision<EphemeralVolumeAction>;
 
-/** The component that Kubernetes names in these events. */
-export const ephemeralVolumeEventSource = 'ephemeral_volume';
-
 /** The event of a pod whose volume cannot have its claim. */
 export const failedBinding = (pod: Pod, volume: string, why: string): ObjectEvent => ({
   about: pod,

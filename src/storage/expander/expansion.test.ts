@@ -35,6 +35,8 @@ class SmallWorld {
   /** What the backend really has. */
   size = '1Gi';
   calls = 0;
+  /** The sizes that the backend was asked for, in order. */
+  readonly sizes: string[] = [];
   now = Date.parse('2025-06-01T00:00:00Z');
   readonly events: string[] = [];
   readonly #options: Options;
@@ -108,6 +110,7 @@ class SmallWorld {
     // What is asked of the backend stands in the claim's status before.
     expect(this.claim.status.allocatedResources?.['storage']).toBe(size);
     this.calls++;
+    this.sizes.push(size);
     const failure = this.#failures.shift();
     if (failure === 'final') return { type: 'failed', message: 'broken', final: true, infeasible: false };
     const { limit, nodeExpansionRequired = false } = this.#options;
@@ -223,6 +226,17 @@ describe('a driver that fails', () => {
     const world = new SmallWorld('3Gi', { failures: ['unknown'] }).settle(0).ask('2Gi').settle();
     expect(world.size).toBe('3Gi');
     expect(world.shows).toContain('pvc 3Gi of 2Gi');
+    expect(world.sizes).toEqual(['3Gi', '3Gi']);
+  });
+
+  test('without saying how it ended is not asked for less by the next process either, and the claim keeps what it was asked for', () => {
+    const world = new SmallWorld('3Gi', { failures: ['unknown', 'unknown', 'unknown'] });
+    world.crashBefore = 3;
+    world.settle(0).ask('2Gi').settle(0);
+    expect(new Set(world.sizes)).toEqual(new Set(['3Gi']));
+    expect(world.claim.status.allocatedResources).toEqual({ storage: '3Gi' });
+    world.settle();
+    expect(new Set(world.sizes)).toEqual(new Set(['3Gi']));
   });
 
   test('because it is too much is asked rarely, and at once when less is asked for', () => {

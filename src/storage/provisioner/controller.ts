@@ -18,7 +18,7 @@ import { defineController } from '../../client/controller/define-controller.ts';
 import { type Controller, type Outcome, outcomeOf, type Source, source, type Trigger } from '../../client/controller/loop.ts';
 import type { RecordedEvents } from '../../client/events/event-dedup.ts';
 import { ObjectWriter } from '../../client/controller/object-writer.ts';
-import type { Cancel, Clock } from '../../world/world.ts';
+import type { Clock } from '../../world/world.ts';
 import {
   afterCleanupFailed,
   afterCreated,
@@ -31,15 +31,12 @@ import {
 } from './actions.ts';
 import { decide, lacksMigratedTo, type ProvisionerSubject, type ProvisionerSnapshot } from './decide.ts';
 import { messages } from './messages.ts';
-import { provisionerOf } from './provisioning-need.ts';
 
-/** The drivers in this process. Neither call rejects; both may be made again with the same arguments. */
+/** The drivers in this process; the set is fixed when it starts, so no source tells of new ones. Neither call rejects; both may be made again with the same arguments. */
 export interface ProvisioningDrivers {
   facts(name: string): DriverCapabilities | undefined;
   create(intent: CreateIntent): Promise<CreateOutcome>;
   delete(driver: string, asset: Asset): Promise<DeleteOutcome>;
-  /** Calls back with the name of each driver that appears later. */
-  onAppear(listener: (name: string) => void): Cancel;
 }
 
 export interface ProvisionerOptions {
@@ -73,13 +70,6 @@ export function provisioner(options: ProvisionerOptions): Controller<string, Pro
       source(volumeIntentKind, ({ before, after }) => [before, after].flatMap((intent) => (intent === undefined ? [] : claimOfIntent(intent)))),
       source(storageClassKind, (change) => view.waitingOfClass(changedObject(change).metadata.name)),
       source(nodeKind, ({ before, after }) => (before === undefined && after !== undefined ? running.claimsForNode(after.metadata.name) : [])),
-      {
-        subscribe: (informers, add) =>
-          options.drivers.onAppear((name) => {
-            for (const storageClass of informers.cache(storageClassKind).list())
-              if (provisionerOf(storageClass) === name) for (const key of view.waitingOfClass(storageClass.metadata.name)) add(key);
-          }),
-      },
     ],
     snapshot: (key) => running.snapshot(key),
     decide,

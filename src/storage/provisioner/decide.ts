@@ -8,6 +8,7 @@ import { annotations } from '../../api/volumes/annotations.ts';
 import type { Claim } from '../volumes/claim.ts';
 import { type Decision, type LastEvent, type ObjectEvent, recordIfChanged, recordOnce, update } from '../../client/decision.ts';
 import type { VolumeReason } from '../volumes/decision.ts';
+import { canonicalJson } from '../volumes/canonical-json.ts';
 import { withAnnotations } from '../volumes/edits.ts';
 import { type CreateRequest, newIntent, volumeNameOf, waitsUntil } from '../../api/volumes/intent.ts';
 import { isInTree, csiDriverOf } from '../../api/volumes/csi-migration.ts';
@@ -171,17 +172,7 @@ function stillNeeds(claim: Claim, intent: CreateIntent, snapshot: ProvisionerSna
 }
 
 /** Both come from the same function, or from the server unchanged. */
-function sameRequest(a: CreateRequest, b: CreateRequest): boolean {
-  const sorted = (value: unknown): unknown =>
-    value !== null && typeof value === 'object' && !Array.isArray(value)
-      ? Object.fromEntries(
-          Object.entries(value)
-            .sort(([x], [y]) => (x < y ? -1 : 1))
-            .map(([key, item]) => [key, sorted(item)]),
-        )
-      : value;
-  return JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
-}
+const sameRequest = (a: CreateRequest, b: CreateRequest): boolean => canonicalJson(a) === canonicalJson(b);
 
 /** External provisioners read either annotation. */
 function markedFor(claim: Claim, provisioner: string): PersistentVolumeClaim {

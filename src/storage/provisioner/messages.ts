@@ -2,8 +2,22 @@
 import type { StorageClass } from '../../api/generated/types.ts';
 import type { IntentClaim } from '../../api/volumes/intent.ts';
 import { isInTree } from '../../api/volumes/csi-migration.ts';
+import { type DataSource, showDataSource } from '../volumes/data-source.ts';
 
 const nameOf = ({ metadata }: StorageClass): string => metadata.name ?? '';
+
+/** external-provisioner's messages for the sources that a driver does not report the capability for (v6, `prepareProvision`). */
+function unsupported({ kind, group, namespace }: DataSource): string {
+  if (namespace !== '') return 'dataSourceRef namespace specified but the CrossNamespaceVolumeDataSource feature is disabled';
+  if (kind === 'PersistentVolumeClaim' && group === '')
+    return 'CSI driver does not support clone operations: controller CLONE_VOLUME capability is not reported';
+  if (kind !== 'VolumeSnapshot') return `data source (${kind}) is not handled by the provisioner, and no volume populator has provided a volume`;
+  return group === snapshotGroup
+    ? 'CSI driver does not support snapshot restore: controller CREATE_DELETE_SNAPSHOT capability is not reported'
+    : `the PVC source does not belong to the right APIGroup. Expected ${snapshotGroup}, Got ${group}`;
+}
+
+const snapshotGroup = 'snapshot.storage.k8s.io';
 
 export const messages = {
   classNotFound: (name: string) => `storageclass.storage.k8s.io "${name}" not found`,
@@ -12,7 +26,13 @@ export const messages = {
   externalProvisioning: (provisioner: string) =>
     `Waiting for a volume to be created either by the external provisioner '${provisioner}' or manually by the system administrator. ` +
     'If volume creation is delayed, please verify that the provisioner is running and correctly registered.',
-  dataSource: (plugin: string) => `plugin "${plugin}" is not a CSI plugin. Only CSI plugin can provision a claim with a datasource`,
+  dataSource: (driver: string, className: string, source: DataSource) => {
+    const fix = `${showDataSource(source)}; create the claim again without it, or with a StorageClass whose provisioner supports it`;
+    const why = isInTree(driver)
+      ? `plugin "${driver}" is not a CSI plugin. Only CSI plugin can provision a claim with a datasource`
+      : `failed to provision volume with StorageClass "${className}": ${unsupported(source)}`;
+    return `${why}: ${fix}`;
+  },
   mountOptions: (storageClass: StorageClass) =>
     `Mount options are not supported by the provisioner but StorageClass "${nameOf(storageClass)}" has mount options [${(storageClass.mountOptions ?? []).join(' ')}]`,
   nodeNotFound: (driver: string, node: string) => `${isInTree(driver) ? 'Failed to get target node: ' : ''}node "${node}" not found`,

@@ -70,11 +70,13 @@ interface DriverNeed {
 
 function needOfDriver({ claim, storageClass, driver, snapshot }: DriverNeed): ProvisioningNeed {
   const provisioner = driver.name;
-  if (isInTree(provisioner) && claim.object.spec.dataSource !== undefined) {
-    return { type: 'refused', cause: 'dataSource', message: messages.dataSource(provisioner) };
-  }
   const existing = snapshot.volume(provisionedName(claim));
   if (existing !== undefined) return { type: 'nothing', because: `volume "${existing.name}" was provisioned for it` };
+  // No driver here fills a volume, and an empty one in its place would look like lost data. The claim keeps its node: a volume populator needs it.
+  if (claim.dataSource !== undefined) {
+    const message = messages.dataSource(provisioner, claim.className, claim.dataSource);
+    return { type: 'refused', cause: 'dataSource', message, ...(isInTree(provisioner) ? {} : { provisioner }) };
+  }
   if (!driver.mountOptions && (storageClass.mountOptions ?? []).length > 0)
     return { type: 'refused', cause: 'mountOptions', message: messages.mountOptions(storageClass), provisioner };
   if (claim.selectedNode !== undefined && !snapshot.hasNode(claim.selectedNode)) {

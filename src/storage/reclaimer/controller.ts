@@ -1,5 +1,6 @@
 import type { Event, PersistentVolumeSource, Pod, VolumeAttachment } from '../../api/generated/types.ts';
 import { untypedKind } from '../../api/kind.ts';
+import { nodeKind } from '../../api/kinds/core/node.ts';
 import { eventKind } from '../../api/kinds/core/event.ts';
 import { volumeIntentKind } from '../../api/kinds/mooring/volume-intent.ts';
 import { persistentVolumeClaimKind } from '../../api/kinds/core/persistent-volume-claim.ts';
@@ -17,11 +18,19 @@ import { confirmCurrent, confirmGone } from '../../client/controller/confirm.ts'
 import { Informer } from '../../client/informers/informer.ts';
 import type { Informers } from '../../client/informers/informers.ts';
 import { defineController } from '../../client/controller/define-controller.ts';
-import { type Controller, type Outcome, type Source, source } from '../../client/controller/loop.ts';
+import { type Controller, type Outcome, outcomeOf, type Source, source } from '../../client/controller/loop.ts';
 import type { RecordedEvents } from '../../client/events/event-dedup.ts';
 import { ObjectWriter } from '../../client/controller/object-writer.ts';
 import type { World } from '../../world/world.ts';
-import { afterDeleted, type DeleteIntent, type ReclaimerAction } from './actions.ts';
+import {
+  afterDeleted,
+  afterRecycleFailed,
+  afterStarted,
+  type ConfirmScrubbed,
+  type DeleteIntent,
+  type ReclaimerAction,
+  type StartRecyclerPod,
+} from './actions.ts';
 import { decide, isSettled, type ReclaimerSubject, type ReclaimerSnapshot } from './decide.ts';
 import { recyclerPodName, recyclerNamespace, volumeOfRecyclerPod } from './recycler-pod.ts';
 
@@ -39,6 +48,8 @@ export interface ReclaimerOptions {
   readonly view: VolumesView;
   readonly events: RecordedEvents;
   readonly drivers: DeletingDrivers;
+  /** The names in a directory of a node; undefined: this process does not see the node's files. Absent: it sees none. */
+  readonly listDirectory?: ((node: string, path: string) => Promise<readonly string[]> | undefined) | undefined;
   /** After so many failed recycler pods a volume is left to the administrator; 3 by default. */
   readonly maxRecycles?: number;
 }
@@ -71,6 +82,8 @@ export function reclaimer(options: ReclaimerOptions): Controller<string, Reclaim
     actions: {
       confirmClaimGone: ({ claim }) => confirmGone(options.client, persistentVolumeClaimKind, claim),
       deleteAsset: ({ intent }) => running.deleteAsset(intent),
+      startRecyclerPod: (action) => running.startRecyclerPod(action),
+      confirmScrubbed: (action) => running.confirmScrubbed(action),
     },
   });
 }
@@ -126,6 +139,7 @@ class Reclaimer {
     this.#options = options;
     this.writer = new ObjectWriter(client, [untypedKind(persistentVolumeKind), untypedKind(podKind), untypedKind(volumeIntentKind)]);
     const [intents, pods] = [informers.cache(volumeIntentKind), informers.cache(podKind)];
+    const nodes = informers.cache(nodeKind);
     const podsByClaim = pods.addIndex(claimsOfPod);
     const attachments = informers.cache(volumeAttachmentKind).addIndex(volumeOfAttachment);
     this.snapshot = {
@@ -140,6 +154,7 @@ class Reclaimer {
           .sort(),
       driver: (name) => drivers.facts(name),
       recyclerPod: (name) => recyclerPodIn(pods, name),
+      hasNodes: () => nodes.size > 0,
       recyclerPodEvents: (name) => podEvents.about(name),
       podsUsing: (key) =>
         podsByClaim
@@ -166,8 +181,27 @@ class Reclaimer {
     const object = outcome.type === 'deleted' ? afterDeleted(intent) : afterFailure(intent, outcome, world.clock.now());
     return this.writer.perform({ do: 'update', object, from: intent });
   }
+
+  async startRecyclerPod({ intent, pod }: StartRecyclerPod): Promise<Outcome> {
+    const created = await this.#options.client.create(podKind, pod);
+    return created.ok ? this.writer.perform({ do: 'update', object: afterStarted(intent, created.value), from: intent }) : outcomeOf(created);
+  }
+
+  async confirmScrubbed({ intent, pod, directory }: ConfirmScrubbed): Promise<Outcome> {
+    const { client, world, listDirectory } = this.#options;
+    const current = await confirmCurrent(client, podKind, pod);
+    if (current !== 'done' || directory === undefined) return current;
+    const left = await listDirectory?.(pod.spec.nodeName ?? '', directory);
+    if (left === undefined || left.length === 0) return 'done';
+    const names = left.slice(0, shownNames).join(', ');
+    const message = `Recycle failed: failed to recycle volume: recycler pod succeeded, but ${directory} still has ${left.length} entries: ${names}`;
+    const recorded = await this.writer.perform({ do: 'update', object: afterRecycleFailed(intent, message, world.clock.now()), from: intent });
+    return recorded === 'done' ? 'conflict' : recorded;
+  }
 }
 
 const none: readonly string[] = [];
+
+const shownNames = 3;
 
 const recyclerPodIn = (pods: Cache<Pod>, volumeName: string): Pod | undefined => pods.get({ namespace: recyclerNamespace, name: recyclerPodName(volumeName) });

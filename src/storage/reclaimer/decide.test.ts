@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hostPathDriver } from '../../../test/storage/fake-backend.ts';
 import { pv, pvc, reservedFor, uidOf } from '../../../test/storage/objects.ts';
-import type { Event, PersistentVolume, PersistentVolumeClaim, Pod } from '../../api/generated/types.ts';
+import type { ContainerStatus, Event, PersistentVolume, PersistentVolumeClaim, Pod } from '../../api/generated/types.ts';
 import { readClaim } from '../volumes/claim.ts';
 import type { DriverCapabilities } from '../../api/volumes/driver-capabilities.ts';
 import { afterFailure, newIntent, type VolumeIntent } from '../../api/volumes/intent.ts';
 import { readVolume } from '../volumes/volume.ts';
-import { afterDeleted, afterStarted, type DeleteIntent, type ReclaimerAction, type ScrubIntent } from './actions.ts';
+import { afterDeleted, afterRecycleFailed, afterStarted, type DeleteIntent, type ReclaimerAction, type ScrubIntent } from './actions.ts';
 import { decide, isSettled } from './decide.ts';
 import { recyclableSource, recyclerPod } from './recycler-pod.ts';
 
@@ -20,9 +20,20 @@ interface Given {
   readonly lastEvent?: readonly string[];
   readonly drivers?: readonly DriverCapabilities[];
   readonly attachedTo?: readonly string[];
+  readonly hasNodes?: boolean;
 }
 
-function snapshotOf({ volume, claim, intent, pod, events = [], lastEvent: recorded = [], drivers = [hostPathDriver], attachedTo = [] }: Given) {
+function snapshotOf({
+  volume,
+  claim,
+  intent,
+  pod,
+  events = [],
+  lastEvent: recorded = [],
+  drivers = [hostPathDriver],
+  attachedTo = [],
+  hasNodes = true,
+}: Given) {
   const snapshot = {
     lastEvent: (key: string) => (recorded.includes(key) ? { reason: '', message: '', at: 0 } : undefined),
     maxRecycles: 3,
@@ -32,6 +43,7 @@ function snapshotOf({ volume, claim, intent, pod, events = [], lastEvent: record
     driver: (name: string) => drivers.find((driver) => driver.name === name),
     recyclerPod: () => pod,
     recyclerPodEvents: () => events,
+    hasNodes: () => hasNodes,
     podsUsing: () => [],
   };
   return { name: 'vol', volume: volume === undefined ? undefined : readVolume(volume), snapshot };
@@ -46,6 +58,8 @@ const brief = (actions: readonly ReclaimerAction[]): string[] =>
         return `event ${action.event.reason}`;
       case 'confirmClaimGone':
       case 'deleteAsset':
+      case 'startRecyclerPod':
+      case 'confirmScrubbed':
         return action.do;
       case 'create':
       case 'update':
@@ -181,20 +195,14 @@ describe('a recycler pod', () => {
   const volume = released('Recycle');
   const how = recyclableSource({ hostPath: { path: '/tmp/vol' } });
   if (how === undefined) throw new Error('a host path can be scrubbed');
-  const since = '2025-06-01T00:00:00Z';
-  const intent: ScrubIntent = {
-    ...(newIntent('vol', { operation: 'Scrub', volume: { name: 'vol', uid: uidOf('pv', 'vol') } }) as ScrubIntent),
-    metadata: { name: 'vol', creationTimestamp: since },
-  };
-  const started = (more: Partial<Pod['metadata']> = {}, spec: Partial<Pod['spec']> = {}): Pod => {
+  const intent: ScrubIntent = newIntent('vol', { operation: 'Scrub', volume: { name: 'vol', uid: uidOf('pv', 'vol') } }) as ScrubIntent;
+  const ended = { name: 'pv-recycler', state: { terminated: { exitCode: 0 } } } as ContainerStatus;
+  /** As the server creates it, and as its node says that it has succeeded. */
+  const succeeded = (spec: Partial<Pod['spec']> = {}, status: Pod['status'] = { phase: 'Succeeded', containerStatuses: [ended] }, uid = 'p1'): Pod => {
     const pod = recyclerPod(readVolume(volume), how);
-    return {
-      ...pod,
-      metadata: { ...pod.metadata, uid: 'p1', creationTimestamp: since, ...more },
-      spec: { ...pod.spec, ...spec },
-      status: { phase: 'Succeeded' },
-    };
+    return { ...pod, metadata: { ...pod.metadata, uid }, spec: { ...pod.spec, nodeName: 'node-1', ...spec }, status };
   };
+  const running = afterStarted(intent, succeeded({ nodeName: '' }));
 
   it('is a pod in default that empties the volume, within a time that grows with it', () => {
     expect(recyclerPod(readVolume(volume), how)).toMatchObject({
@@ -214,54 +222,75 @@ describe('a recycler pod', () => {
 
   it('is created after the server has confirmed that the claim is gone', () => {
     expect(brief(run({ volume }).actions)).toEqual(['confirmClaimGone', 'create VolumeIntent']);
-    expect(brief(run({ volume, intent }).actions)).toEqual(['confirmClaimGone', 'create Pod']);
-  });
-
-  it('is recognized after a crash by its spec', () => {
-    expect(brief(run({ volume, intent, pod: started() }).actions)).toEqual(['update VolumeIntent']);
+    expect(brief(run({ volume, intent }).actions)).toEqual(['confirmClaimGone', 'startRecyclerPod']);
   });
 
   it.each([
-    ['older than the intent', started({ creationTimestamp: '2025-05-31T23:59:59Z' })],
-    ['with another command', started({}, { containers: [{ ...started().spec.containers?.[0], name: 'pv-recycler', args: ['-c', 'true'], resources: {} }] })],
-    ['with a container more', started({}, { containers: [...(started().spec.containers ?? []), { name: 'more', resources: {} }] })],
-    ['with an init container', started({}, { initContainers: [{ name: 'more', resources: {} }] })],
-    ['of another directory', started({}, { volumes: [{ name: 'vol', hostPath: { path: '/tmp/other' } }] })],
-    [
-      'that mounts only a part',
-      started(
-        {},
-        {
-          containers: [
-            { ...started().spec.containers?.[0], name: 'pv-recycler', volumeMounts: [{ name: 'vol', mountPath: '/scrub', subPath: 'x' }], resources: {} },
-          ],
-        },
-      ),
-    ],
-  ])('is not a pod %s', (_, pod) => {
-    expect(brief(run({ volume, intent, pod }).actions)).toEqual(['updateStatus PersistentVolume', 'event VolumeFailedRecycle', 'delete Pod']);
+    ['that succeeded, and is the same to the last field', succeeded()],
+    ['that is pending', succeeded({ nodeName: '' }, { phase: 'Pending' })],
+    ['with another command', succeeded({ containers: [{ ...succeeded().spec.containers?.[0], name: 'pv-recycler', args: ['-c', 'true'], resources: {} }] })],
+  ])('is not a pod of its name of unknown origin %s: that one is replaced', (_, pod) => {
+    expect(brief(run({ volume, pod }).actions)).toEqual(['updateStatus PersistentVolume', 'event VolumeFailedRecycle', 'delete Pod']);
+    // Also the reclaimer's own, if it died before it could record it.
+    expect(brief(run({ volume, intent, pod }).actions)).toEqual(['delete Pod']);
+    const failing = afterRecycleFailed(running as ScrubIntent, 'no', 0);
+    expect(brief(run({ volume, intent: failing, pod: { ...pod, metadata: { ...pod.metadata, uid: 'p2' } } }).actions)).toEqual(['delete Pod']);
   });
 
-  it('that succeeded frees the volume before it is deleted itself', () => {
-    const running = afterStarted(intent, 'p1');
-    expect(brief(run({ volume, intent: running, pod: started() }).actions)).toEqual([
+  it('that succeeded frees the volume, once the scrub is confirmed, before it is deleted itself', () => {
+    const { actions } = run({ volume, intent: running, pod: succeeded() });
+    expect(brief(actions)).toEqual([
+      'confirmScrubbed',
       'update PersistentVolume',
       'event VolumeRecycled',
       'updateStatus PersistentVolume',
       'delete Pod',
       'delete VolumeIntent',
     ]);
+    expect(actions[0]).toMatchObject({ directory: '/tmp/vol', pod: { metadata: { uid: 'p1' } } });
   });
 
-  it('counts only under the uid of the intent', () => {
-    const running = afterStarted(intent, 'p1');
-    const { actions } = run({ volume, intent: running, pod: started({ uid: 'p2' }) });
-    expect(brief(actions)).toEqual(['updateStatus PersistentVolume', 'event VolumeFailedRecycle', 'update VolumeIntent']);
+  const container = { ...succeeded().spec.containers?.[0], name: 'pv-recycler', resources: {} };
+  it.each([
+    ['its image was changed', succeeded({ containers: [{ ...container, image: 'true' }] }), 'changed after it was created'],
+    ['a container was added', succeeded({ ephemeralContainers: [{ name: 'debug', image: 'sh', resources: {} }] }), 'changed after it was created'],
+    ['its deadline was changed', succeeded({ activeDeadlineSeconds: 1 }), 'changed after it was created'],
+    ['it was on no node', succeeded({ nodeName: '' }), 'without having been on a node'],
+    ['only its phase was written', succeeded({}, { phase: 'Succeeded' }), 'its container did not run to its end'],
+    [
+      'its container failed',
+      succeeded({}, { phase: 'Succeeded', containerStatuses: [{ ...ended, state: { terminated: { exitCode: 1, startedAt: null, finishedAt: null } } }] }),
+      'its container did not run to its end',
+    ],
+    ['it is another pod', succeeded({}, undefined, 'p2'), 'recycler pod was deleted'],
+  ])('that succeeded proves nothing if %s', (_, pod, why) => {
+    const { actions, reasons } = run({ volume, intent: running, pod });
+    const deletes = pod.metadata.uid === 'p1' ? ['delete Pod'] : [];
+    expect(brief(actions)).toEqual(['updateStatus PersistentVolume', 'event VolumeFailedRecycle', 'update VolumeIntent', ...deletes]);
+    expect(reasons[0]?.text).toContain(why);
+  });
+
+  it('whose record has no spec, of an older version, proves nothing', () => {
+    const { podSpec: _, ...status } = running.status;
+    expect(run({ volume, intent: { ...running, status }, pod: succeeded() }).reasons[0]?.text).toContain('changed after it was created');
+  });
+
+  it('needs no node in a cluster without any, where a test plays the kubelet', () => {
+    const pod = succeeded({ nodeName: '' }, { phase: 'Succeeded' });
+    expect(brief(run({ volume, intent: running, pod, hasNodes: false }).actions)).toContain('confirmScrubbed');
+  });
+
+  it('that left something behind is deleted, and the volume says so', () => {
+    const failing = afterRecycleFailed(running as ScrubIntent, 'it still has entries', 0);
+    expect(brief(run({ volume, intent: failing, pod: succeeded() }).actions)).toEqual([
+      'updateStatus PersistentVolume',
+      'event VolumeFailedRecycle',
+      'delete Pod',
+    ]);
   });
 
   it('has its events copied to the volume, once', () => {
-    const running = afterStarted(intent, 'p1');
-    const pod = { ...started(), status: { phase: 'Pending' } };
+    const pod = succeeded({}, { phase: 'Pending' });
     const events = [{ metadata: { uid: 'e1' }, type: 'Warning', message: 'no nodes available to schedule pods' }] as Event[];
     expect(run({ volume, intent: running, pod, events }).actions).toMatchObject([
       {

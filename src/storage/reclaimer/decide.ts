@@ -115,7 +115,7 @@ function reclaim(what: Reclaim): ReclaimerDecision {
 
 /** Before data is touched, the server confirms that the claim is gone. */
 function confirmed({ volume, isClaimGone }: Reclaim, decision: ReclaimerDecision): ReclaimerDecision {
-  const touchesData = decision.actions.some((action) => action.do === 'create' || action.do === 'deleteAsset');
+  const touchesData = decision.actions.some((action) => action.do === 'create' || action.do === 'startRecyclerPod' || action.do === 'deleteAsset');
   if (!touchesData || !isClaimGone || volume.claim === undefined) return decision;
   return prependActions([{ do: 'confirmClaimGone', claim: volume.claim }], decision);
 }

@@ -5,8 +5,8 @@ import { because, type VolumeReason } from '../volumes/decision.ts';
 import { newIntent, type VolumeIntent, waitsUntil } from '../../api/volumes/intent.ts';
 import { sourceOf } from '../volumes/source.ts';
 import type { Volume } from '../volumes/volume.ts';
-import { afterRecycleFailed, afterStarted, fail, type ReclaimerAction, makeAvailable, type ScrubIntent } from './actions.ts';
-import { isRecyclerPodFor, type RecyclableSource, recyclableSource, recyclerPod } from './recycler-pod.ts';
+import { afterRecycleFailed, fail, type ReclaimerAction, makeAvailable, type ScrubIntent } from './actions.ts';
+import { recyclableSource, recyclerPod, refutation } from './recycler-pod.ts';
 
 export interface RecycleSnapshot {
   readonly lastEvent: LastEvent;
@@ -17,6 +17,8 @@ export interface RecycleSnapshot {
   recyclerPod(volumeName: string): Pod | undefined;
   /** The events about that pod. */
   recyclerPodEvents(volumeName: string): readonly Event[];
+  /** Whether the cluster has any Node. */
+  hasNodes(): boolean;
   /** 'namespace/name' of the pods that use a claim and have not ended; sorted. */
   podsUsing(claimKey: string): readonly string[];
 }
@@ -40,14 +42,14 @@ export function decideRecycle({ volume, intent, snapshot, now }: RecycleInput): 
   const pod = snapshot.recyclerPod(volume.name);
   if (intent === undefined) return begin(volume, pod, { snapshot, now });
   if (intent.status.phase === 'Running') return followPod({ volume, intent, pod, snapshot, now });
-  if (pod !== undefined) return adoptOrReplace({ volume, intent, pod, source });
+  if (pod !== undefined) return removePod({ volume, intent, pod });
   if ((intent.status.attempts ?? 0) >= snapshot.maxRecycles) {
     const text = `gave up after ${snapshot.maxRecycles} attempts: ${intent.status.message ?? ''}`;
     return { actions: [], reasons: [because('ScrubGivenUp', text, 'administrator')] };
   }
   const again = waitsUntil(intent, now);
   const reasons = [because('Scrubbing', 'a recycler pod is to be created', 'reclaimer')];
-  return again === undefined ? { actions: [{ do: 'create', object: recyclerPod(volume, source) }], reasons } : { actions: [], reasons, again };
+  return again === undefined ? { actions: [{ do: 'startRecyclerPod', intent, pod: recyclerPod(volume, source) }], reasons } : { actions: [], reasons, again };
 }
 
 /** A pod that existed before the intent proves nothing, so it is deleted first. */
@@ -59,19 +61,18 @@ function begin(volume: Volume, pod: Pod | undefined, { snapshot, now }: Pick<Rec
   return { actions: [{ do: 'create', object }], reasons: [because('Scrubbing', 'it is to be recycled', 'reclaimer')] };
 }
 
-interface ExistingPod {
-  readonly volume: Volume;
-  readonly intent: ScrubIntent;
-  readonly pod: Pod;
-  readonly source: RecyclableSource;
-}
-
-/** A pod of the recycler pod's name: the one just created, perhaps before a crash; one that failed already; or a foreign one. */
-function adoptOrReplace({ volume, intent, pod, source }: ExistingPod): RecycleDecision {
-  const reasons = [because('Scrubbing', 'its recycler pod was created', 'reclaimer')];
-  if (pod.metadata.uid === intent.status.podUID) return { actions: deletePod(pod), reasons };
-  if (!isRecyclerPodFor(volume, source, { pod, since: intent.metadata.creationTimestamp ?? '' })) return replace(volume, pod);
-  return { actions: update<VolumeIntent>(intent, afterStarted(intent, pod.metadata.uid ?? '')), reasons };
+/**
+ * A pod of the recycler pod's name, while none is recorded: one that failed already, one whose record was lost in a crash, or one of another client.
+ * None of them counts, whatever its spec and status.
+ */
+function removePod({ volume, intent, pod }: { readonly volume: Volume; readonly intent: ScrubIntent; readonly pod: Pod }): RecycleDecision {
+  if (pod.metadata.uid !== intent.status.podUID)
+    return { actions: deletePod(pod), reasons: [because('Scrubbing', 'a recycler pod of unknown origin is to be replaced', 'reclaimer')] };
+  const message = intent.status.message ?? '';
+  return {
+    actions: [...fail(volume, 'VolumeFailedRecycle', message), ...deletePod(pod)],
+    reasons: [because('VolumeFailedRecycle', message, 'reclaimer')],
+  };
 }
 
 const deletePod = (pod: Pod): readonly ReclaimerAction[] => (pod.metadata.deletionTimestamp === undefined ? [{ do: 'delete', object: pod }] : []);
@@ -97,11 +98,16 @@ function followPod({ volume, intent, pod, snapshot, now }: RunningRecycle): Recy
   const copied = pod === undefined ? [] : copyPodEvents(volume, snapshot);
   const ours = pod?.metadata.uid === intent.status.podUID ? pod : undefined;
   switch (ours?.status.phase) {
-    case 'Succeeded':
+    case 'Succeeded': {
+      const why = refutation(ours, { specCreated: intent.status.podSpec, hasNodes: snapshot.hasNodes() });
+      if (why !== undefined) return failed({ volume, intent, pod: ours, snapshot, now }, why, copied);
+      const { hostPath } = sourceOf(volume.object);
+      const confirm: ReclaimerAction = { do: 'confirmScrubbed', intent, pod: ours, ...(hostPath === undefined ? {} : { directory: hostPath.path }) };
       return {
-        actions: [...copied, ...makeAvailable(volume), ...endRecycle(intent, ours)],
+        actions: [...copied, confirm, ...makeAvailable(volume), ...endRecycle(intent, ours)],
         reasons: [because('VolumeRecycled', 'it is recycled, and free again', 'none')],
       };
+    }
     case 'Failed':
       return failed({ volume, intent, pod: ours, snapshot, now }, ours.status.message ?? 'pod failed, pod.Status.Message unknown', copied);
     case undefined:

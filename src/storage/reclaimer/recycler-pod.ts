@@ -1,10 +1,12 @@
 import type { PersistentVolumeSource, Pod, VolumeSource } from '../../api/generated/types.ts';
 import { quantityValue } from '../../api/quantity.ts';
+import { canonicalJson } from '../volumes/canonical-json.ts';
 import type { Volume } from '../volumes/volume.ts';
 
 /** The pod that empties a volume before another claim gets it. */
 export const recyclerNamespace = 'default';
 const prefix = 'recycler-for-';
+const containerName = 'pv-recycler';
 export const recyclerPodName = (volumeName: string): string => `${prefix}${volumeName}`;
 export const volumeOfRecyclerPod = (podName: string): string | undefined => (podName.startsWith(prefix) ? podName.slice(prefix.length) : undefined);
 
@@ -39,7 +41,7 @@ export function recyclerPod(volume: Volume, { source, minimumSeconds }: Recyclab
       volumes: [{ name: 'vol', ...source }],
       containers: [
         {
-          name: 'pv-recycler',
+          name: containerName,
           image: 'registry.k8s.io/build-image/debian-base:bookworm-v1.0.6',
           command: ['/bin/sh'],
           args: ['-c', 'test -e /scrub && find /scrub -mindepth 1 -delete && test -z "$(ls -A /scrub)" || exit 1'],
@@ -52,32 +54,20 @@ export function recyclerPod(volume: Volume, { source, minimumSeconds }: Recyclab
   };
 }
 
-/**
- * Whether a pod that succeeded has emptied the volume: it mounts and runs the same as `recyclerPod`, and was created after the intent.
- * Only kubelets write a pod's status.
- */
-export function isRecyclerPodFor(volume: Volume, how: RecyclableSource, { pod, since }: { readonly pod: Pod; readonly since: string }): boolean {
-  const { spec: wanted } = recyclerPod(volume, how);
-  const [container, ...others] = pod.spec.containers ?? [];
-  const ours = wanted.containers?.[0];
-  const mount = container?.volumeMounts?.find(({ name }) => name === 'vol');
-  const mounted = pod.spec.volumes?.find(({ name }) => name === 'vol');
-  return (
-    container !== undefined &&
-    others.length === 0 &&
-    (pod.spec.initContainers ?? []).length === 0 &&
-    container.image === ours?.image &&
-    sameWords(container.command, ours?.command) &&
-    sameWords(container.args, ours?.args) &&
-    mount?.mountPath === '/scrub' &&
-    Object.keys(mount).length === 2 &&
-    sameSource(mounted, how.source) &&
-    (pod.metadata.creationTimestamp ?? '') >= since
-  );
+/** The spec that is recorded when the pod is created, and compared when it has ended. The scheduler adds the node. */
+export function specAsCreated({ spec: { nodeName: _, ...spec } }: Pod): string {
+  return canonicalJson(spec);
 }
 
-const sameWords = (a: readonly string[] = [], b: readonly string[] = []): boolean => a.length === b.length && a.every((word, i) => word === b[i]);
-
-function sameSource(mounted: VolumeSource = {}, { hostPath, nfs }: VolumeSource): boolean {
-  return mounted.hostPath?.path === hostPath?.path && mounted.nfs?.server === nfs?.server && mounted.nfs?.path === nfs?.path && mounted.nfs?.readOnly !== true;
+/**
+ * Why a recycler pod that has succeeded proves nothing; undefined: its container has emptied the volume. Users may change the image of a pod, add
+ * a container to it, or write its status. A bound pod's success is written by its node alone: the API server refuses it from others.
+ */
+export function refutation(pod: Pod, { specCreated, hasNodes }: { readonly specCreated: string | undefined; readonly hasNodes: boolean }): string | undefined {
+  if (specAsCreated(pod) !== specCreated) return 'recycler pod was changed after it was created';
+  // In a cluster without nodes nothing was ever mounted, and a test plays the kubelet.
+  if (!hasNodes) return undefined;
+  if ((pod.spec.nodeName ?? '') === '') return 'recycler pod succeeded without having been on a node';
+  const ended = pod.status.containerStatuses?.find(({ name }) => name === containerName)?.state?.terminated;
+  return ended?.exitCode === 0 ? undefined : 'recycler pod succeeded, but its container did not run to its end';
 }

@@ -4,6 +4,7 @@ import type { Labels } from '../../api/selectors/label-selector.ts';
 import { type AccessModes, requestedModes } from './access-modes.ts';
 import { annotations } from '../../api/volumes/annotations.ts';
 import { storageAmount, zero } from '../../api/volumes/capacity.ts';
+import { type DataSource, dataSourceOf } from './data-source.ts';
 import { selectorOfVolumes, type WrittenSelector } from './selectors.ts';
 import { type ClaimClass, classOfClaim, nameOfClass } from '../../api/volumes/storage-class.ts';
 
@@ -31,6 +32,8 @@ export interface Claim {
   /** '' if unset. */
   readonly attributesClass: string;
   readonly selector: WrittenSelector;
+  /** Undefined: a new volume is empty. */
+  readonly dataSource: DataSource | undefined;
 
   /** spec.volumeName; '' if unset. */
   readonly volumeName: string;
@@ -67,6 +70,7 @@ export function readClaim(object: PersistentVolumeClaim): Claim {
     request: storageAmount(spec.resources.requests) ?? zero,
     attributesClass: spec.volumeAttributesClassName ?? '',
     selector: selectorOfVolumes(spec.selector),
+    dataSource: dataSourceOf(spec),
     volumeName: spec.volumeName ?? '',
     everBound: Object.hasOwn(given, annotations.bindCompleted),
     boundByController: Object.hasOwn(given, annotations.boundByController),

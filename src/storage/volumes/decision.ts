@@ -31,6 +31,3 @@ export interface ConfirmClaimGone {
   readonly do: 'confirmClaimGone';
   readonly claim: ClaimRef;
 }
-
-/** The component that Kubernetes names in the events of its PV controller. */
-export const volumeEventSource = 'persistentvolume-controller';

@@ -1,21 +1,16 @@
 import type { AppendFile, Disk } from '../../world/disk.ts';
 import { StoreError } from '../contract.ts';
-import { pathOf, writeRefusal } from './files.ts';
-import { FILE_HEADER_BYTES, fileHeader } from './format.ts';
-
-/** One file of the log: the revisions after `base`, up to `last`. */
-export interface Segment {
-  readonly path: string;
-  readonly base: number;
-  last: number;
-  bytes: number;
-}
+import { pathOf, type Segment, writeRefusal } from './files.ts';
+import { digestWith, FILE_HEADER_BYTES, fileHeader } from './format.ts';
+import type { Manifest } from './manifest.ts';
 
 interface CommitLogOptions {
   readonly directory: string;
   readonly disk: Disk;
   /** A segment that reached this size is followed by a new one. */
   readonly segmentBytes: number;
+  /** Of the segments, which it names before they are used. */
+  readonly manifest: Manifest;
 }
 
 /**
@@ -26,31 +21,25 @@ interface CommitLogOptions {
  */
 export class CommitLog {
   readonly #options: CommitLogOptions;
-  readonly #segments: Segment[];
   #file: AppendFile;
   /** What must be put right before the next append. */
   #repair: (() => Promise<void>) | undefined;
   /** The size at which the newest segment is followed by another. */
   #startNextAt: number;
 
-  private constructor(options: CommitLogOptions, segments: Segment[], file: AppendFile) {
+  private constructor(options: CommitLogOptions, file: AppendFile) {
     this.#options = options;
-    this.#segments = segments;
     this.#file = file;
     this.#startNextAt = options.segmentBytes;
   }
 
-  /** Goes on behind the segments found on disk; with none, starts the first one after `revision`. */
-  static async open(options: CommitLogOptions, found: readonly Segment[], revision: number): Promise<CommitLog> {
-    const newest = found.at(-1);
-    if (newest === undefined) {
-      const { segment, file } = await startSegment(options, revision);
-      return new CommitLog(options, [segment], file);
-    }
+  /** Goes on behind the newest segment of the manifest. */
+  static async open(options: CommitLogOptions): Promise<CommitLog> {
+    const newest = newestOf(options.manifest);
     const file = await options.disk.openPreallocated(newest.path, aheadOf(options));
     // A process that was killed may have left frames that no sync has covered. They are about to be shown to readers.
     await file.sync();
-    return new CommitLog(options, [...found], file);
+    return new CommitLog(options, file);
   }
 
   get bytes(): number {
@@ -66,9 +55,9 @@ export class CommitLog {
    * Resolves once the frame, whose newest revision is `last`, is durable.
    * @throws StoreError `full`: nothing of it is left; `failed`: it may or may not be there
    */
-  async append(frame: Uint8Array, last: number): Promise<void> {
-    if (this.#repair !== undefined || this.#newest().bytes >= this.#startNextAt) await this.#prepare();
-    const segment = this.#newest();
+  async append(frame: Buffer, last: number): Promise<void> {
+    if (this.#repair !== undefined || this.newest.bytes >= this.#startNextAt) await this.#prepare();
+    const segment = this.newest;
     try {
       await this.#file.append([frame]);
     } catch (error) {
@@ -79,30 +68,34 @@ export class CommitLog {
     await this.#sync();
     segment.bytes += frame.byteLength;
     segment.last = last;
+    segment.digest = digestWith(segment.digest, frame);
   }
 
-  /** Removes the segments that hold nothing after `revision`. */
-  async dropThrough(revision: number): Promise<void> {
-    while (this.#segments.length > 1) {
-      const oldest = this.#segments[0];
-      if (oldest === undefined || oldest.last > revision) return;
-      await this.#options.disk.remove(oldest.path);
-      this.#segments.shift();
-    }
+  /** The segments that hold something after `revision`; the newest one always counts. */
+  static segmentsAfter(segments: readonly Segment[], revision: number): readonly Segment[] {
+    return segments.filter((segment, index) => segment.last > revision || index === segments.length - 1);
   }
 
   close(): Promise<void> {
     return this.#file.close();
   }
 
-  #newest(): Segment {
-    const newest = this.#segments.at(-1);
-    if (newest === undefined) throw new Error('a log has at least one segment');
-    return newest;
+  get newest(): Segment {
+    return newestOf(this.#options.manifest);
+  }
+
+  get #segments(): readonly Segment[] {
+    return this.#options.manifest.layout.segments;
+  }
+
+  /** Whatever its size, the newest segment is followed by another. */
+  async startNext(): Promise<void> {
+    await this.#startNext(this.newest);
+    await this.#tryRepair();
   }
 
   async #prepare(): Promise<void> {
-    const newest = this.#newest();
+    const { newest } = this;
     if (this.#repair === undefined && newest.last > newest.base) await this.#startNext(newest);
     await this.#tryRepair();
     if (this.#repair !== undefined) throw new StoreError('full', `the disk of ${this.#options.directory} refused a write and cannot be put right yet`);
@@ -110,17 +103,29 @@ export class CommitLog {
 
   /** If that fails, the log continues in the old segment: on a broken disk the append itself fails. */
   async #startNext({ last, bytes }: Segment): Promise<void> {
+    const { manifest, segmentBytes } = this.#options;
+    let file: AppendFile | undefined;
     try {
-      const { segment, file } = await startSegment(this.#options, last);
+      const started = await startSegment(this.#options, last);
+      file = started.file;
+      await manifest.update(({ snapshot, segments }) => ({ snapshot, segments: [...segments, started.segment] }));
       const old = this.#file;
       this.#file = file;
-      this.#segments.push(segment);
-      this.#startNextAt = this.#options.segmentBytes;
+      this.#startNextAt = segmentBytes;
       await old.close();
     } catch {
-      this.#startNextAt = bytes + this.#options.segmentBytes / 4;
-      this.#repair = () => removeSegment(this.#options, last);
+      if (this.#file === file) return;
+      await file?.close().catch(() => undefined);
+      this.#startNextAt = bytes + segmentBytes / 4;
+      this.#repair = () => this.#takeBack(last);
     }
+  }
+
+  /** A manifest that names the new segment must be gone before the old one grows: it states where the old one ends. */
+  async #takeBack(base: number): Promise<void> {
+    const { manifest } = this.#options;
+    if (manifest.isUncertain) await manifest.update((layout) => layout);
+    await removeSegment(this.#options, base);
   }
 
   async #tryRepair(): Promise<void> {
@@ -147,19 +152,32 @@ const aheadOf = ({ segmentBytes }: CommitLogOptions): number => Math.min(AHEAD_B
 
 const AHEAD_BYTES = 1 << 20;
 
+const newestOf = ({ layout }: Manifest): Segment => {
+  const newest = layout.segments.at(-1);
+  if (newest === undefined) throw new Error('a log has at least one segment');
+  return newest;
+};
+
+/** The first segment of a store whose manifest is being written. */
+export async function createSegment(options: CommitLogOptions, base: number): Promise<Segment> {
+  const { segment, file } = await startSegment(options, base);
+  await file.close();
+  return segment;
+}
+
 async function startSegment(options: CommitLogOptions, base: number): Promise<{ segment: Segment; file: AppendFile }> {
-  const { directory, disk } = options;
+  const { directory, disk, manifest } = options;
   const path = pathOf(directory, 'log', base);
   const file = await disk.openPreallocated(path, aheadOf(options));
   try {
-    await file.append([fileHeader('log', base)]);
+    await file.append([fileHeader('log', base, manifest.clusterId)]);
     await file.sync();
     await disk.syncDirectory(directory);
   } catch (error) {
     await file.close();
     throw error;
   }
-  return { segment: { path, base, last: base, bytes: FILE_HEADER_BYTES }, file };
+  return { segment: { path, base, last: base, bytes: FILE_HEADER_BYTES, digest: 0 }, file };
 }
 
 /** Durably, lest a crash brings it back behind revisions that the older segment got meanwhile. */

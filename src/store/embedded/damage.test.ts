@@ -4,7 +4,7 @@ import { SimulatedDisk } from '../../sim/world/disk.ts';
 import { put, remove, type Store, StoreError } from '../contract.ts';
 import { openEmbeddedStore } from './embedded-store.ts';
 
-/** What a crash leaves is repaired; what no crash leaves is reported, with the file and the offset, and left as it is. */
+/** What a crash leaves is cut off; what no crash leaves is reported, with the file and the offset, and left as it is. test/store/damage.test.ts goes through all kinds. */
 const directory = '/data';
 let disk: SimulatedDisk;
 beforeEach(() => {
@@ -80,32 +80,43 @@ describe('the log', () => {
     await again.close();
   });
 
-  test('a log of which only its zeros got to the disk was never begun', async () => {
+  test('a log of which only its zeros got to the disk was never begun, unless the manifest lists it', async () => {
     const store = await open({ segmentBytes: 200 });
     await write(store, 3);
     await store.close();
+    const log = (revision: number): string => `${directory}/log-${String(revision).padStart(16, '0')}`;
+    await (await disk.openAppend(log(4))).append([new Uint8Array(100)]);
+    const again = await open();
+    expect(again.revision()).toBe(4);
+    await again.close();
+    expect(await logs()).not.toContain(log(4));
     const [path = ''] = (await logs()).slice(-1);
     disk.damage(path, 0, new Uint8Array(await disk.size(path)));
-    const revision = Number(/\d+$/.exec(path)?.[0]);
-    const again = await open();
-    expect(again.revision()).toBe(revision);
-    await again.close();
+    expect(await failure()).toMatchObject({ code: 'corrupt', message: expect.stringContaining(`${path} is damaged: expected a log, found`) });
   });
 
-  test('cut off at any byte, it holds the transactions that are complete', async () => {
+  test('cut off at any byte after a clean stop, it is refused with the number of revisions that are missing', async () => {
     const store = await open();
-    const sizes = [await disk.size((await logs())[0] ?? '')];
+    const sizes = [64];
     for (let i = 0; i < 5; i++) {
       await write(store, 1);
       sizes.push(store.stats().diskBytes);
     }
     const [path = ''] = await logs();
     await store.close();
-    for (let size = (sizes.at(-1) ?? 0) - 1; size >= 0; size--) {
+    const whole = sizes.at(-1) ?? 0;
+    for (let size = whole - 1; size >= 64; size--) {
       await disk.truncate(path, size);
-      const cut = await open();
-      expect(cut.revision()).toBe(1 + sizes.slice(1).filter((complete) => complete <= size).length);
-      await cut.close();
+      const missing = sizes.filter((complete) => complete > size).length;
+      const found = sizes.findLast((complete) => complete <= size);
+      expect((await failure()).message).toBe(
+        `${path} is damaged: expected at least ${whole} bytes, up to revision 6, found ${found} bytes, up to revision ${6 - missing}; at least ${missing} acknowledged ${missing === 1 ? 'revision is' : 'revisions are'} missing`,
+      );
+    }
+    for (let size = 63; size >= 0; size--) {
+      await disk.truncate(path, size);
+      const found = size === 0 ? 'an empty file' : `${size} bytes, cut within the header`;
+      expect((await failure()).message).toBe(`${path} is damaged: expected a log, found ${found}; at least 5 acknowledged revisions are missing`);
     }
   });
 
@@ -114,7 +125,7 @@ describe('the log', () => {
     await write(store, 3);
     const { diskBytes } = store.stats();
     await write(store, 1);
-    await store.close();
+    disk = disk.kill();
     const [path = ''] = await logs();
     await disk.truncate(path, diskBytes + 20);
     store = await open();
@@ -130,7 +141,7 @@ describe('the log', () => {
     await write(store, 3);
     const { diskBytes } = store.stats();
     await store.transact({ compares: [], writes: [put('/big', new Uint8Array(5000).fill(7))] });
-    await store.close();
+    disk = disk.kill();
     const [path = ''] = await logs();
     disk.damage(path, 2048, new Uint8Array(512));
     store = await open();
@@ -150,14 +161,17 @@ describe('the log', () => {
     const store = await open({ segmentBytes: 200 });
     await write(store, 12);
     await store.close();
-    const [first = '', second = '', third = ''] = await logs();
+    const [first = '', second = ''] = await logs();
     const secondSize = await disk.size(second);
     await disk.truncate(second, secondSize - 1);
-    expect(await failure()).toMatchObject({ code: 'corrupt', message: expect.stringContaining(`${second} is corrupt at offset`) });
+    expect(await failure()).toMatchObject({ code: 'corrupt', message: expect.stringContaining(`${second} is damaged: expected at least ${secondSize} bytes`) });
     await disk.remove(second);
-    expect(await failure()).toMatchObject({ code: 'corrupt', message: expect.stringMatching(`${third} is corrupt at offset 0: it starts after revision`) });
+    expect((await failure()).message).toMatch(`${second} is damaged: expected the log after revision`);
+    expect((await failure()).message).toMatch(/found no file; at least \d+ acknowledged revisions are missing$/);
     await disk.remove(first);
-    expect(await failure()).toMatchObject({ code: 'corrupt', message: expect.stringContaining('the log after revision 1 is missing') });
+    expect((await failure()).message).toBe(
+      `${first} is damaged: expected the log after revision 1, found no file; at least 12 acknowledged revisions are missing`,
+    );
   });
 
   test('of a newer format is left alone', async () => {
@@ -166,13 +180,13 @@ describe('the log', () => {
     await store.close();
     const [path = ''] = await logs();
     const header = Buffer.from(await disk.read(path, 0, 32));
-    header.writeUInt32LE(2, 8);
+    header.writeUInt32LE(3, 8);
     header.writeUInt32LE(crc32(header.subarray(0, 28)), 28);
     disk.damage(path, 0, header);
     const before = await disk.read(path, 0, 1 << 20);
     expect(await failure()).toMatchObject({
       code: 'newer-version',
-      message: '/data/log-0000000000000001 was written by a newer Mooring: its format is 2, this one reads up to 1',
+      message: '/data/log-0000000000000001 was written by a newer Mooring: its format is 3, this one reads up to 2',
     });
     expect(await disk.read(path, 0, 1 << 20)).toEqual(before);
   });

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { type DiskOperation, SimulatedDisk } from '../../sim/world/disk.ts';
-import { absent, at, put, type Store, type Transaction } from '../contract.ts';
-import { openEmbeddedStore } from './embedded-store.ts';
+import { absent, at, put, type Transaction } from '../contract.ts';
+import { type EmbeddedStore, openEmbeddedStore } from './embedded-store.ts';
 
 const directory = '/data';
 const everything = { from: '/', to: '0' };
 const one = (key: string, size = 100): Transaction => ({ compares: [], writes: [put(key, new Uint8Array(size).fill(1))] });
 /** A write that does not fit into what a log has reserved. */
 const moreThanAhead = 2 << 20;
-const open = (disk: SimulatedDisk): Promise<Store> => openEmbeddedStore({ directory, disk });
+const open = (disk: SimulatedDisk): Promise<EmbeddedStore> => openEmbeddedStore({ directory, disk });
 
 /** A disk whose operations wait, once told to, until they are let go. */
 function gated() {
@@ -142,11 +142,25 @@ describe('a full disk', () => {
     const disk = new SimulatedDisk();
     const store = await openEmbeddedStore({ directory, disk, segmentBytes: 1000 });
     for (let i = 0; i < 100; i++) await store.transact(one('/same'));
-    disk.capacity = disk.used + 400;
-    await expect(store.transact(one('/same', 1000))).rejects.toMatchObject({ code: 'full' });
+    disk.capacity = disk.used + 4000;
+    await expect(store.transact(one('/same', 6000))).rejects.toMatchObject({ code: 'full' });
     await store.compact(store.revision());
-    await expect.poll(() => disk.used, { interval: 1 }).toBeLessThan(3000);
-    expect(await store.transact(one('/same', 1000))).toMatchObject({ ok: true });
+    await expect.poll(() => disk.used, { interval: 1 }).toBeLessThan(5000);
+    expect(await store.transact(one('/same', 6000))).toMatchObject({ ok: true });
+  });
+
+  test('is reported until there is room again, without a write', async () => {
+    const disk = new SimulatedDisk();
+    const store = await open(disk);
+    expect(store.writeProblem()).toBeUndefined();
+    disk.capacity = disk.used + 100;
+    expect(store.writeProblem()).toBe('the disk of /data is full: it has room for 100 bytes');
+    disk.capacity = disk.used + (3 << 20);
+    expect(store.writeProblem()).toBeUndefined();
+    await expect(store.transact(one('/large', 8 << 20))).rejects.toMatchObject({ code: 'full' });
+    expect(store.writeProblem()).toMatch(/^the disk of \/data is full/);
+    disk.capacity = Number.POSITIVE_INFINITY;
+    expect(store.writeProblem()).toBeUndefined();
   });
 
   test('found while starting is reported, and the directory is free again', async () => {

@@ -5,10 +5,12 @@ import { evaluate, type TransactionOutcome } from '../mvcc/evaluate.ts';
 import { ReadableStore } from '../mvcc/readable.ts';
 import type { Version } from '../mvcc/version.ts';
 import { CommitLog } from './commit-log.ts';
-import { openRefusal } from './files.ts';
+import { openRefusal, type SnapshotFile } from './files.ts';
 import { GroupCommit } from './group-commit.ts';
+import type { Manifest } from './manifest.ts';
+import { lockStore, openFiles, type OpenedFiles } from './open-files.ts';
+import type { Progress } from './progress.ts';
 import { writeCompaction, writeTransaction } from './records.ts';
-import { type Recovered, recover, type SnapshotFile } from './recovery.ts';
 import { writeSnapshot } from './snapshot.ts';
 
 export interface EmbeddedStoreOptions {
@@ -16,6 +18,10 @@ export interface EmbeddedStoreOptions {
   readonly directory: string;
   readonly disk: Disk;
   readonly world?: Pick<World, 'log' | 'timers'>;
+  /** The cluster whose data must be there: nothing is created. Absent: a directory without data becomes a new store. */
+  readonly expectedClusterId?: string;
+  /** A UUID, the identity of a store that is created. */
+  readonly newClusterId?: string;
   /** A log file that reached this size is followed by a new one. */
   readonly segmentBytes?: number;
   /** As long as less than this could be freed on disk, nothing is rewritten. */
@@ -32,52 +38,64 @@ export interface EmbeddedStoreOptions {
  *
  * Errors: `locked`, `corrupt`, `newer-version` from opening; `full` and `failed` from writing, see the contract.
  */
-export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<Store> {
+export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<EmbeddedStore> {
   const { directory, disk } = options;
-  let lock: DiskLock | undefined;
   try {
     await disk.makeDirectory(directory);
-    lock = await disk.lock(directory);
-    if (lock === undefined) throw new StoreError('locked', `${directory} is in use by another process${await holderOf(options)}`);
-    const recovered = await recover(disk, directory);
-    const segmentBytes = options.segmentBytes ?? DEFAULT_SEGMENT_BYTES;
-    const log = await CommitLog.open({ directory, disk, segmentBytes }, recovered.segments, recovered.tree.revision);
-    if (recovered.torn !== undefined) options.world?.log.warn('cut off an incomplete write that a crash left behind', recovered.torn);
-    return new EmbeddedStore(options, recovered, { log, lock });
+    const lock = await lockStore(disk, directory);
+    try {
+      return new DurableStore(options, await openFiles(options), lock);
+    } catch (error) {
+      await lock.release();
+      throw error;
+    }
   } catch (error) {
-    await lock?.release();
     throw openRefusal(error, directory);
   }
 }
 
-class EmbeddedStore extends ReadableStore implements Store {
+export interface EmbeddedStore extends Store {
+  /** Of the store, for as long as it exists. */
+  readonly clusterId: string;
+  /** Why writes may be refused now; undefined: there is room for them. */
+  writeProblem(): string | undefined;
+}
+
+class DurableStore extends ReadableStore implements EmbeddedStore {
+  readonly clusterId: string;
   readonly #options: EmbeddedStoreOptions;
   readonly #log: CommitLog;
+  readonly #manifest: Manifest;
+  readonly #progress: Progress;
   readonly #lock: DiskLock;
   readonly #commits: GroupCommit;
   /** What was accepted but is not durable yet, and thus not visible. */
   readonly #ahead = new Map<string, Version>();
   /** The newest revision that was accepted. */
   #accepted: number;
-  #snapshot: SnapshotFile | undefined;
   #rewriting: Promise<void> | undefined;
   #failed: StoreError | undefined;
   /** The last write failed because the disk was full. */
   #full = false;
+  /** The room on the disk then. */
+  #freeWhenFull = 0;
   #closing: Promise<void> | undefined;
 
-  constructor(options: EmbeddedStoreOptions, recovered: Recovered, { log, lock }: { log: CommitLog; lock: DiskLock }) {
-    super(recovered.tree);
+  constructor(options: EmbeddedStoreOptions, { tree, log, manifest, progress }: OpenedFiles, lock: DiskLock) {
+    super(tree);
+    this.clusterId = manifest.clusterId;
     this.#options = options;
     this.#log = log;
+    this.#manifest = manifest;
+    this.#progress = progress;
     this.#lock = lock;
-    this.#snapshot = recovered.snapshot;
     this.#accepted = this.tree.revision;
     const { timers } = options.world ?? {};
     this.#commits = new GroupCommit({
       log,
       revision: () => this.tree.revision,
       soon: timers === undefined ? queueMicrotask : (callback) => timers.soon(callback),
+      onDurable: () => progress.advanced(),
       onRefused: (error) => this.#takeBack(error),
     });
   }
@@ -135,8 +153,19 @@ class EmbeddedStore extends ReadableStore implements Store {
     await this.#commits.settled();
     await this.#rewriting;
     this.endReading();
+    await this.#progress.close();
     await this.#log.close();
+    await this.#saveManifest();
     await this.#lock.release();
+  }
+
+  /** The next start then knows where the log ends. A disk that refuses it leaves the manifest before, and the notes of the progress. */
+  async #saveManifest(): Promise<void> {
+    try {
+      await this.#manifest.saveProgress();
+    } catch (error) {
+      this.#logger?.warn('could not write the manifest', { directory: this.#options.directory, error });
+    }
   }
 
   #accept(versions: readonly Version[], waiting: { durable: () => void; rejected: (error: StoreError) => void }): void {
@@ -159,9 +188,23 @@ class EmbeddedStore extends ReadableStore implements Store {
   #takeBack(error: StoreError): void {
     this.#ahead.clear();
     this.#accepted = this.tree.revision;
-    if (error.code === 'full') this.#full = true;
-    else this.#failed = error;
+    if (error.code === 'full') {
+      this.#full = true;
+      this.#freeWhenFull = this.#free();
+    } else this.#failed = error;
     this.#logger?.error('the disk refused a write', { directory: this.#options.directory, error });
+  }
+
+  writeProblem(): string | undefined {
+    const { directory } = this.#options;
+    if (this.#failed !== undefined) return this.#failed.message;
+    const free = this.#free();
+    const isFull = free < LEAST_FREE_BYTES || (this.#full && free < this.#freeWhenFull + LEAST_FREE_BYTES);
+    return isFull ? `the disk of ${directory} is full: it has room for ${free} bytes` : undefined;
+  }
+
+  #free(): number {
+    return this.#options.disk.free(this.#options.directory);
   }
 
   /** @throws StoreError `closed` or `failed` */
@@ -192,13 +235,19 @@ class EmbeddedStore extends ReadableStore implements Store {
     const { directory, disk } = this.#options;
     this.tree.pin(revision);
     try {
-      const snapshot = await writeSnapshot({ directory, disk, tree: this.tree, revision, abandoned: () => this.#closing !== undefined });
+      const { clusterId } = this;
+      const snapshot = await writeSnapshot({ directory, disk, tree: this.tree, revision, clusterId, abandoned: () => this.#closing !== undefined });
       if (snapshot === undefined) return;
-      const before = this.#snapshot;
-      this.#snapshot = snapshot;
-      // Only now, when the new snapshot is durable.
-      await this.#log.dropThrough(revision);
-      if (before !== undefined) await disk.remove(before.path);
+      const replaced: string[] = [];
+      await this.#manifest.update((layout) => {
+        const segments = CommitLog.segmentsAfter(layout.segments, revision);
+        const kept = new Set(segments);
+        replaced.push(...layout.segments.filter((segment) => !kept.has(segment)).map(({ path }) => path));
+        if (layout.snapshot !== undefined) replaced.push(layout.snapshot.path);
+        return { snapshot, segments };
+      });
+      // Only now, when the manifest with the new snapshot is durable.
+      for (const path of replaced) await disk.remove(path);
       this.#logger?.debug('rewrote the log', { directory, revision, bytes: snapshot.bytes });
     } catch (error) {
       // Nothing is lost: the log is still there, and the next compaction tries again.
@@ -209,24 +258,19 @@ class EmbeddedStore extends ReadableStore implements Store {
     }
   }
 
+  get #snapshot(): SnapshotFile | undefined {
+    return this.#manifest.layout.snapshot;
+  }
+
   get #logger(): Log | undefined {
     return this.#options.world?.log;
   }
 }
 
-const DEFAULT_SEGMENT_BYTES = 16 << 20;
+/** With less room than a log gets in advance, the next writes may be refused. */
+const LEAST_FREE_BYTES = 1 << 20;
 const DEFAULT_REWRITE_BYTES = 16 << 20;
 /** What an entry needs on disk besides its value, roughly. */
 const ENTRY_BYTES = 96;
 /** How many revisions are trimmed before other work runs. */
 const TRIM_REVISIONS = 10_000;
-
-/** The real disk notes its holder in the lock file. */
-async function holderOf({ directory, disk }: EmbeddedStoreOptions): Promise<string> {
-  try {
-    const pid = new TextDecoder().decode(await disk.read(`${directory}/lock`, 0, 32)).trim();
-    return /^\d+$/.test(pid) ? ` (pid ${pid})` : '';
-  } catch {
-    return '';
-  }
-}

@@ -8,20 +8,38 @@ export interface StoredFile {
   readonly revision: number;
 }
 
+/** One file of the log: the revisions after `base`, up to `last`. */
+export interface Segment {
+  readonly path: string;
+  readonly base: number;
+  last: number;
+  bytes: number;
+  /** Of its frames. */
+  digest: number;
+}
+
+/** A snapshot that counts. */
+export interface SnapshotFile extends StoredFile {
+  readonly bytes: number;
+  readonly digest: number;
+}
+
 const PARTIAL = '.partial';
 const NAME = /^(log|snapshot)-(\d{16})$/;
 
 /** Digits, so that the order of the names is the order of the revisions. */
 export const pathOf = (directory: string, kind: FileKind, revision: number): string => `${directory}/${kind}-${String(revision).padStart(16, '0')}`;
 
-/** The name of a snapshot until it is complete. */
+export const fileName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+/** The name of a snapshot or manifest until it is complete. */
 export const partialPathOf = (path: string): string => path + PARTIAL;
 
 export interface StoredFiles {
   /** Oldest first. */
   readonly logs: readonly StoredFile[];
   readonly snapshots: readonly StoredFile[];
-  /** Snapshots that were never completed. */
+  /** Snapshots and manifests that were never completed. */
   readonly partial: readonly string[];
 }
 

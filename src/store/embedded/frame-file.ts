@@ -1,11 +1,29 @@
 import type { Disk } from '../../world/disk.ts';
 import { StoreError } from '../contract.ts';
-import { FILE_HEADER_BYTES, type FileKind, FRAME_HEADER_BYTES, findValidFrame, payloadLength, readFileHeader, validPayload } from './format.ts';
+import {
+  digestWith,
+  FILE_HEADER_BYTES,
+  type FileHeader,
+  type FileKind,
+  FRAME_HEADER_BYTES,
+  findValidFrame,
+  payloadLength,
+  readFileHeader,
+  validPayload,
+} from './format.ts';
 
 /** The end of a file's frames: after the last one, perhaps with preallocated zeros, or at an append that a crash cut off. */
 export type FileEnd =
   | { readonly type: 'whole'; readonly size: number; readonly zeros: number }
   | { readonly type: 'torn'; readonly size: number; readonly lost: number };
+
+export interface Frame {
+  readonly payload: Buffer;
+  /** Where the next frame starts. */
+  readonly end: number;
+  /** Of all frames up to this one. */
+  readonly digest: number;
+}
 
 /**
  * Reads a file of frames from front to back, a chunk ahead of what is being decoded.
@@ -33,25 +51,29 @@ export class FrameFile {
     return new FrameFile(disk, path, await disk.size(path));
   }
 
-  /**
-   * The revision in the header; undefined if the file was torn before its header was complete.
-   * @throws StoreError `newer-version` or `corrupt`
-   */
-  async header(kind: FileKind): Promise<number | undefined> {
-    await this.#fill(FILE_HEADER_BYTES);
-    const header = this.#bytes.subarray(0, FILE_HEADER_BYTES);
-    const revision = readFileHeader(this.path, kind, header);
-    // The header is synced before anything but zeros follows it.
-    if (revision === undefined && this.#size > FILE_HEADER_BYTES && !(await this.#onlyZeros())) throw this.corrupt(0, `it does not start as a ${kind} does`);
-    this.#skip(FILE_HEADER_BYTES);
-    return revision;
+  get size(): number {
+    return this.#size;
   }
 
   /**
-   * Hands over the payload of every frame; what it throws counts as corruption of that frame.
+   * undefined if the file was torn before its header was complete.
+   * @throws StoreError `newer-version` or `corrupt`
+   */
+  async header(kind: FileKind): Promise<FileHeader | undefined> {
+    await this.#fill(FILE_HEADER_BYTES);
+    const header = readFileHeader(this.path, kind, this.#bytes.subarray(0, FILE_HEADER_BYTES));
+    // The header is synced before anything but zeros follows it.
+    if (header === undefined && this.#size > FILE_HEADER_BYTES && !(await this.#onlyZeros())) throw this.corrupt(0, `it does not start as a ${kind} does`);
+    this.#skip(header?.length ?? FILE_HEADER_BYTES);
+    return header;
+  }
+
+  /**
+   * Hands over every frame; what `take` throws counts as corruption of that frame.
    * @throws StoreError `corrupt`
    */
-  async frames(take: (payload: Buffer) => void): Promise<FileEnd> {
+  async frames(take: (frame: Frame) => void): Promise<FileEnd> {
+    let digest = 0;
     while (this.#start < this.#size) {
       if (this.#bytes.length < FRAME_HEADER_BYTES) await this.#fill(FRAME_HEADER_BYTES);
       const length = payloadLength(this.#bytes, 0);
@@ -61,7 +83,8 @@ export class FrameFile {
       if (this.#bytes.length < whole) await this.#fill(whole);
       const payload = validPayload(this.#bytes, 0, length);
       if (payload === undefined) return this.#damaged('a frame fails its checksum', whole);
-      this.#handOver(payload, take);
+      digest = digestWith(digest, this.#bytes);
+      this.#handOver({ payload, end: this.#start + whole, digest }, take);
       this.#skip(whole);
     }
     return { type: 'whole', size: this.#size, zeros: 0 };
@@ -71,10 +94,11 @@ export class FrameFile {
     return new StoreError('corrupt', `${this.path} is corrupt at offset ${offset}: ${what}`, { cause });
   }
 
-  #handOver(payload: Buffer, take: (payload: Buffer) => void): void {
+  #handOver(frame: Frame, take: (frame: Frame) => void): void {
     try {
-      take(payload);
+      take(frame);
     } catch (cause) {
+      if (cause instanceof StoreError) throw cause;
       throw this.corrupt(this.#start, cause instanceof Error ? cause.message : String(cause), cause);
     }
   }
@@ -89,6 +113,10 @@ export class FrameFile {
   }
 
   /** Whether nothing was ever written from here on. */
+  isZeroFromHere(): Promise<boolean> {
+    return this.#onlyZeros();
+  }
+
   async #onlyZeros(): Promise<boolean> {
     await this.#fill(this.#size - this.#start);
     return isZero(this.#bytes);

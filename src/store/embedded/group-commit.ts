@@ -24,6 +24,8 @@ interface GroupCommitOptions {
   readonly revision: () => number;
   /** Calls back after the current task: writes that arrive together share a batch. */
   readonly soon: (callback: () => void) => void;
+  /** A batch is durable. */
+  readonly onDurable: () => void;
   /** All writes that are not durable yet are rejected: the state is the durable one again. */
   readonly onRefused: (error: StoreError) => void;
 }
@@ -124,6 +126,7 @@ export class GroupCommit {
     if (batch.records === 0) return undefined;
     try {
       await this.#options.log.append(endFrame(batch.writer), batch.lastRevision);
+      this.#options.onDurable();
       return undefined;
     } catch (error) {
       return error instanceof StoreError ? error : new StoreError('failed', 'the log failed', { cause: error });

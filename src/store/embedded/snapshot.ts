@@ -1,10 +1,9 @@
 import type { AppendFile, Disk } from '../../world/disk.ts';
 import type { Tree } from '../mvcc/tree.ts';
 import { ByteWriter } from './bytes.ts';
-import { partialPathOf, pathOf } from './files.ts';
-import { beginFrame, endFrame, FILE_HEADER_BYTES, fileHeader } from './format.ts';
+import { partialPathOf, pathOf, type SnapshotFile } from './files.ts';
+import { beginFrame, digestWith, endFrame, FILE_HEADER_BYTES, fileHeader } from './format.ts';
 import { writeEnd, writeEntry } from './records.ts';
-import type { SnapshotFile } from './recovery.ts';
 
 interface SnapshotOptions {
   readonly directory: string;
@@ -12,6 +11,7 @@ interface SnapshotOptions {
   readonly tree: Tree;
   /** The state to write; the tree keeps it pinned meanwhile. */
   readonly revision: number;
+  readonly clusterId: string;
   /** True once the snapshot is no longer needed. */
   readonly abandoned: () => boolean;
 }
@@ -25,33 +25,38 @@ export async function writeSnapshot(options: SnapshotOptions): Promise<SnapshotF
   const path = pathOf(directory, 'snapshot', revision);
   const partial = partialPathOf(path);
   const file = await disk.openAppend(partial);
-  let bytes: number | undefined;
+  let written: { readonly bytes: number; readonly digest: number } | undefined;
   try {
     // A failed attempt may have left a partial file.
     await disk.truncate(partial, 0);
-    bytes = await writeSlices(file, options);
+    written = await writeSlices(file, options);
     await file.sync();
   } finally {
     await file.close();
-    if (bytes === undefined) await disk.remove(partial);
+    if (written === undefined) await disk.remove(partial);
   }
-  if (bytes === undefined) return undefined;
+  if (written === undefined) return undefined;
   await disk.rename(partial, path);
   await disk.syncDirectory(directory);
-  return { path, revision, bytes };
+  return { path, revision, ...written };
 }
 
-/** How many bytes the file has; undefined if it was abandoned. */
-async function writeSlices(file: AppendFile, { tree, revision, abandoned }: SnapshotOptions): Promise<number | undefined> {
+/** What the file has then; undefined if it was abandoned. */
+async function writeSlices(
+  file: AppendFile,
+  { tree, revision, clusterId, abandoned }: SnapshotOptions,
+): Promise<{ readonly bytes: number; readonly digest: number } | undefined> {
   const writer = new ByteWriter(SLICE_BYTES * 2);
   let bytes = FILE_HEADER_BYTES;
+  let digest = 0;
   let unsynced = 0;
   let entries = 0;
-  await file.append([fileHeader('snapshot', revision)]);
+  await file.append([fileHeader('snapshot', revision, clusterId)]);
   const flush = async (): Promise<void> => {
     const frame = endFrame(writer);
     await file.append([frame]);
     bytes += frame.byteLength;
+    digest = digestWith(digest, frame);
     unsynced += frame.byteLength;
     // In small steps: one huge sync at the end would delay the commits on the same disk.
     if (unsynced > SYNC_BYTES) await file.sync();
@@ -73,7 +78,7 @@ async function writeSlices(file: AppendFile, { tree, revision, abandoned }: Snap
   }
   writeEnd(writer, entries);
   await flush();
-  return bytes;
+  return { bytes, digest };
 }
 
 const SLICE_ENTRIES = 512;

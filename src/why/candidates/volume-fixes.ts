@@ -6,9 +6,12 @@ import type { Rule } from '../../storage/volumes/match.ts';
 import type { WrittenSelector } from '../../storage/volumes/selectors.ts';
 import type { Volume } from '../../storage/volumes/volume.ts';
 import type { VolumeCandidate } from './volume-candidates.ts';
-import { clearClaimRef, deleteObject, kubectl, patchVolume } from '../explanation/commands.ts';
+import { clearClaimRef, clearClaimUid, deleteObject, kubectl, patchVolume } from '../explanation/commands.ts';
 import type { Fix } from '../explanation/explanation.ts';
 import { quoted, whereIs } from '../explanation/words.ts';
+
+/** Its claim is deleted, and it keeps the claimRef: an administrator may give it back. */
+export const isReleased = ({ phase }: Volume): boolean => phase === 'Released' || phase === 'Failed';
 
 /** Of the volumes that are refused for one reason only, the nearest for each reason. */
 export function repairsOf(claim: Claim, candidates: readonly VolumeCandidate[], most = 2): readonly Fix[] {
@@ -55,7 +58,7 @@ export function repair(claim: Claim, volume: Volume, rule: Rule): Fix | undefine
         line: (labels) => kubectl(claim.namespace, 'label', 'pvc', claim.name, ...labels),
       });
     case 'claimedByAnother':
-      return reuse(volume);
+      return reuse(claim, volume);
     case 'nodeAffinity':
       return { text: `add a node in ${whereIs(volume.object)}: ${pv} would fit for its pods`, commands: [] };
     case 'deleting':
@@ -90,9 +93,14 @@ function label(wanted: WrittenSelector, { text, line }: { readonly text: string;
 }
 
 /** Only a reserved volume, or one whose claim is deleted, may be offered again. */
-function reuse(volume: Volume): Fix | undefined {
+function reuse(claim: Claim, volume: Volume): Fix | undefined {
   if (volume.claim?.uid === '')
     return { text: `remove the reservation of pv/${volume.name} for claim ${volume.claim.key}`, commands: [clearClaimRef(volume.name)] };
-  if (volume.phase !== 'Released' && volume.phase !== 'Failed') return undefined;
+  if (!isReleased(volume)) return undefined;
+  if (volume.claim?.key === claim.key)
+    return {
+      text: `give pv/${volume.name} back to the claim, with the data that the earlier claim of this name left on it`,
+      commands: [clearClaimUid(volume.name)],
+    };
   return { text: `if the data on pv/${volume.name} is not needed any more, make it Available`, commands: [clearClaimRef(volume.name)] };
 }

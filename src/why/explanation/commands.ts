@@ -16,5 +16,9 @@ export const patchVolume = (name: string, change: object): string => kubectl(und
 export const clearClaimRef = (name: string): string =>
   kubectl(undefined, 'patch', 'pv', name, '--type', 'json', '-p', JSON.stringify([{ op: 'remove', path: '/spec/claimRef' }]));
 
+/** Reserves the volume, with its data, for the claim of the name in its claimRef that exists now: the uid was that of a deleted one. */
+export const clearClaimUid = (name: string): string =>
+  kubectl(undefined, 'patch', 'pv', name, '--type', 'json', '-p', JSON.stringify([{ op: 'remove', path: '/spec/claimRef/uid' }]));
+
 export const moorWhy = (namespace: string | undefined, target: string): string =>
   ['moor why', target, ...(namespace === undefined ? [] : ['-n', word(namespace)])].join(' ');

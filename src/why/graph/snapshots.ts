@@ -53,6 +53,7 @@ export const reclaimerSnapshot = (graph: ObjectGraph): ReclaimerSnapshot => ({
   driver: (name) => driverInferred(name, graph),
   recyclerPod: (name) => graph.pods.find(({ metadata }) => metadata.namespace === recyclerNamespace && metadata.name === recyclerPodName(name)),
   recyclerPodEvents: () => [],
+  hasNodes: () => graph.nodes.length > 0,
   podsUsing: (key) =>
     graph
       .podsUsing(key)

@@ -1,6 +1,7 @@
 /** Claims that no volume fits, and claims whose binding waits for a pod (WaitForFirstConsumer). */
 import type { Stored } from '../../api/stored.ts';
 import type { Pod } from '../../api/generated/types.ts';
+import { showAmount } from '../../api/volumes/capacity.ts';
 import type { Claim } from '../../storage/volumes/claim.ts';
 import { hasEnded } from '../../storage/volumes/pods.ts';
 import { shown, type VolumeCandidate, volumesFor } from '../candidates/volume-candidates.ts';
@@ -9,7 +10,7 @@ import type { Fact, Fix, Diagnosis } from '../explanation/explanation.ts';
 import { nodeFixes, noNode } from '../candidates/node-fixes.ts';
 import { nodesFor } from '../candidates/node-candidates.ts';
 import { noProvisioner } from '../graph/provisioner-evidence.ts';
-import { remake, repairsOf } from '../candidates/volume-fixes.ts';
+import { isReleased, remake, repairsOf } from '../candidates/volume-fixes.ts';
 import { schedulerMessage } from '../candidates/scheduler-message.ts';
 import type { ObjectGraph } from '../graph/object-graph.ts';
 import type { ClaimWithReason } from './claim-with-reason.ts';
@@ -42,6 +43,13 @@ function whyNotMade({ class: asked }: Claim, graph: ObjectGraph): string {
 export function noneFits(claim: Claim, candidates: readonly VolumeCandidate[], graph: ObjectGraph): string {
   if (!graph.wasRead('volumes')) return 'No volume is bound to the claim; the volumes could not be read.';
   if (candidates.length === 0) return 'There are no volumes at all.';
+  const released = candidates.find(
+    ({ volume, refusals: [first, ...others] }) => first?.rule === 'claimedByAnother' && others.length === 0 && isReleased(volume),
+  );
+  if (released !== undefined) {
+    const { name, volume } = released;
+    return `No volume that fits is Available; ${name} would fit, but is ${volume.phase}: it keeps its data and the reference to claim ${volume.claim?.key ?? ''}, which is deleted.`;
+  }
   const near = candidates.filter(({ refusals }) => refusals.length === 1 && !refusals.some(({ rule }) => rule === 'claimedByAnother' || rule === 'deleting'));
   // Volumes of the claim's own StorageClass come first.
   const own = near.filter(({ refusals }) => !refusals.some(({ rule }) => rule === 'class'));
@@ -54,7 +62,7 @@ export function noneFits(claim: Claim, candidates: readonly VolumeCandidate[], g
 }
 
 const sentences: Readonly<Record<string, ((claim: Claim, nearest: string) => string) | undefined>> = {
-  capacity: (_, nearest) => `No volume is large enough; ${nearest} comes nearest.`,
+  capacity: ({ request }, nearest) => `No volume is large enough for ${showAmount(request)}; ${nearest} comes nearest.`,
   accessModes: (_, nearest) => `No volume has the access modes that the claim requests; ${nearest} would fit otherwise.`,
   class: ({ className }, nearest) => `No volume ${inClass(className)} fits; ${nearest} would fit but for its StorageClass.`,
   nodeAffinity: (_, nearest) => `No volume has a node affinity that a node satisfies; ${nearest} would fit otherwise.`,

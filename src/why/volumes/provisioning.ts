@@ -157,7 +157,7 @@ function otherClass(claim: Claim, graph: ObjectGraph, failing?: string): readonl
 
 function refused(claim: Claim, need: Extract<ProvisioningNeed, { type: 'refused' }>, graph: ObjectGraph): Diagnosis {
   const storageClass = graph.class(claim.className);
-  if (storageClass === undefined) return missingClass(claim, graph);
+  if (storageClass === undefined) return isNameOfVolumes(claim, graph) ? madeByHand(claim, graph) : missingClass(claim, graph);
   const zones = zonesInClass({ claim, graph });
   if (zones !== undefined) return zones;
   if (storageClass.provisioner === noProvisioner) return madeByHand(claim, graph);
@@ -237,15 +237,22 @@ function missingClass(claim: Claim, graph: ObjectGraph): Diagnosis {
   };
 }
 
-/** kubernetes.io/no-provisioner, and the claim does not wait for a pod. */
+/** Volumes have the name of the claim's StorageClass, without there being one: the name only brings claims and volumes together. */
+const isNameOfVolumes = ({ className }: Claim, graph: ObjectGraph): boolean => graph.volumes.some((volume) => volume.className === className);
+
+/** kubernetes.io/no-provisioner, or no StorageClass at all, and the claim does not wait for a pod. */
 function madeByHand(claim: Claim, graph: ObjectGraph): Diagnosis {
   const candidates = volumesFor(claim, graph);
+  const byHand =
+    graph.class(claim.className) === undefined
+      ? `There is no StorageClass ${quoted(claim.className)} that could provision one.`
+      : `Volumes of StorageClass ${quoted(claim.className)} are created by hand only.`;
   return {
     facts: [requestFact(claim)],
     candidates: candidates.map(shown),
     verdict: 'stuck',
     code: 'NoVolumeFits',
-    summary: `${noneFits(claim, candidates, graph)} Volumes of StorageClass ${quoted(claim.className)} are created by hand only.`,
+    summary: `${noneFits(claim, candidates, graph)} ${byHand}`,
     fixes: [{ text: `create a volume ${requirementText(claim)}`, commands: [] }, ...repairsOf(claim, candidates)],
     next: { who: 'an administrator', does: 'creates a volume that fits, or changes one; it is bound at once' },
   };

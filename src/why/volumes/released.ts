@@ -3,7 +3,7 @@ import { decide } from '../../storage/reclaimer/decide.ts';
 import { withMigrationAndFinalizers } from '../../storage/reclaimer/deleter.ts';
 import type { VolumeReason } from '../../storage/volumes/decision.ts';
 import { readVolume, type Volume } from '../../storage/volumes/volume.ts';
-import { clearClaimRef, kubectl } from '../explanation/commands.ts';
+import { clearClaimRef, clearClaimUid, kubectl } from '../explanation/commands.ts';
 import type { Fix, Next, Diagnosis } from '../explanation/explanation.ts';
 import { evidenceOf } from '../graph/provisioner-evidence.ts';
 import { reclaimerSnapshot } from '../graph/snapshots.ts';
@@ -21,10 +21,9 @@ export function released(volume: Volume, graph: ObjectGraph): Diagnosis {
   return { ...diagnosis, summary: `${gone}. ${diagnosis.summary}`, fixes: [...reserve, ...(diagnosis.fixes ?? [])] };
 }
 
-/** A claimRef without uid reserves the volume for the claim of that name. */
 const reserveFor = ({ name }: Volume, key: string): Fix => ({
   text: `bind it, with its data, to the claim ${key} that exists now`,
-  commands: [kubectl(undefined, 'patch', 'pv', name, '--type', 'json', '-p', JSON.stringify([{ op: 'remove', path: '/spec/claimRef/uid' }]))],
+  commands: [clearClaimUid(name)],
 });
 
 function diagnose(volume: Volume, graph: ObjectGraph): Diagnosis {

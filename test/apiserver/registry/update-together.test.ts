@@ -4,6 +4,7 @@ import { ApiUnderTest, onApi } from '../api-under-test.ts';
 import { allKinds } from '../../../src/api/kinds/index.ts';
 import type { ConfigMap } from '../../../src/api/generated/types.ts';
 import { cloneObject } from '../../../src/api/schema/index.ts';
+import { Metrics } from '../../../src/apiserver/metrics/metrics.ts';
 import { orderedPlugins } from '../../../src/apiserver/admission/plugin-order.ts';
 import { defaultServiceNetwork } from '../../../src/apiserver/admission/plugins/service-allocation.ts';
 import { updateTogether, type UpdateCall } from '../../../src/apiserver/registry/volume-bindings/update-together.ts';
@@ -22,7 +23,7 @@ function registryOf({ store, world }: ApiUnderTest): Registry {
     resources,
     locks: new KeyLocks(world.timers),
     listCache: new ListCache(world),
-    admission: orderedPlugins(resources, { store, world, network: defaultServiceNetwork, access: undefined }),
+    admission: orderedPlugins(resources, { store, world, network: defaultServiceNetwork, access: undefined, metrics: new Metrics() }),
   };
 }
 

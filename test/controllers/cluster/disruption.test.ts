@@ -11,11 +11,11 @@ import { badNetwork, SimulatedNetwork } from '../../../src/sim/world/network.ts'
 import { SimulatedProcess } from '../../../src/sim/world/process.ts';
 import { seeds } from '../../../src/sim/world/seeds.ts';
 import { type SimulatedWorld, simulate } from '../../../src/sim/world/world.ts';
-import { eventSource } from '../../../src/controllers/cluster/disruption/actions.ts';
+import { eventSources } from '../../../src/cluster/controllers/event-sources.ts';
 import { disruption } from '../../../src/controllers/cluster/disruption/controller.ts';
 
 const controllers = ({ recorder, ...parts }: Parts) => {
-  const { budgets, pods } = disruption({ ...parts, clock: parts.world.clock, recorder: recorder(eventSource), kinds: allKinds });
+  const { budgets, pods } = disruption({ ...parts, clock: parts.world.clock, recorder: recorder(eventSources['disruption-controller']), kinds: allKinds });
   return [anyController(budgets), anyController(pods)];
 };
 const inDefault = (name: string) => ({ namespace: 'default', name });

@@ -11,11 +11,13 @@ import { badNetwork, SimulatedNetwork } from '../../../src/sim/world/network.ts'
 import { SimulatedProcess } from '../../../src/sim/world/process.ts';
 import { seeds } from '../../../src/sim/world/seeds.ts';
 import { type SimulatedWorld, simulate } from '../../../src/sim/world/world.ts';
-import { eventSource } from '../../../src/controllers/cluster/node-lifecycle/actions.ts';
+import { eventSources } from '../../../src/cluster/controllers/event-sources.ts';
 import { nodeLifecycle } from '../../../src/controllers/cluster/node-lifecycle/controller.ts';
 import { leaseNamespace } from '../../../src/controllers/cluster/node-lifecycle/node-heartbeats.ts';
 
-const controllers = ({ recorder, ...parts }: Parts) => [anyController(nodeLifecycle({ ...parts, clock: parts.world.clock, recorder: recorder(eventSource) }))];
+const controllers = ({ recorder, ...parts }: Parts) => [
+  anyController(nodeLifecycle({ ...parts, clock: parts.world.clock, recorder: recorder(eventSources['node-controller']) })),
+];
 const inDefault = (name: string) => ({ namespace: 'default', name });
 const time = (world: SimulatedWorld) => new Date(world.clock.now()).toISOString();
 

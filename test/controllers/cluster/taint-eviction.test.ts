@@ -10,10 +10,12 @@ import { badNetwork, SimulatedNetwork } from '../../../src/sim/world/network.ts'
 import { SimulatedProcess } from '../../../src/sim/world/process.ts';
 import { seeds } from '../../../src/sim/world/seeds.ts';
 import { type SimulatedWorld, simulate } from '../../../src/sim/world/world.ts';
-import { eventSource } from '../../../src/controllers/cluster/taint-eviction/actions.ts';
+import { eventSources } from '../../../src/cluster/controllers/event-sources.ts';
 import { taintEviction } from '../../../src/controllers/cluster/taint-eviction/controller.ts';
 
-const controllers = ({ recorder, ...parts }: Parts) => [anyController(taintEviction({ ...parts, clock: parts.world.clock, recorder: recorder(eventSource) }))];
+const controllers = ({ recorder, ...parts }: Parts) => [
+  anyController(taintEviction({ ...parts, clock: parts.world.clock, recorder: recorder(eventSources['taint-eviction-controller']) })),
+];
 const inDefault = (name: string) => ({ namespace: 'default', name });
 const outOfService: Taint = { key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' };
 const lost: Taint = { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' };

@@ -16,7 +16,7 @@ import { EventRecorder } from '../../../src/client/events/event-recorder.ts';
 import type { Transport } from '../../../src/client/transport.ts';
 import type { SimulatedWorld } from '../../../src/sim/world/world.ts';
 import { simulate } from '../../../src/sim/world/world.ts';
-import { eventSource } from '../../../src/controllers/workloads/stateful-set/actions.ts';
+import { eventSources } from '../../../src/cluster/controllers/event-sources.ts';
 import { statefulSetController } from '../../../src/controllers/workloads/stateful-set/controller.ts';
 import type { World } from '../../../src/world/world.ts';
 import { startTestCluster, type TestCluster } from '../../client/test-cluster.ts';
@@ -58,7 +58,7 @@ export const withImage = (image: string): Draft<StatefulSet['spec']> => ({ templ
 export function startController(transport: Transport, world: World, onAction?: NonNullable<LoopOptions['onAction']>): void {
   const informers: Informers = new Informers({ client: createClient({ transport }), world });
   const client = createClient({ transport, observer: informers.observer });
-  const recorder = new EventRecorder({ world, client, eventKind, component: eventSource });
+  const recorder = new EventRecorder({ world, client, eventKind, component: eventSources['statefulset-controller'] });
   runController(statefulSetController({ client, informers, recorder }), { world, informers, ...(onAction === undefined ? {} : { onAction }) });
   informers.start();
 }

@@ -17,7 +17,8 @@ import type { Transport } from '../../../src/client/transport.ts';
 import { type SimulatedWorld, simulate } from '../../../src/sim/world/world.ts';
 import { cronJobController } from '../../../src/controllers/workloads/cron-job/controller.ts';
 import { daemonSetController } from '../../../src/controllers/workloads/daemon-set/controller.ts';
-import { eventSource, jobController } from '../../../src/controllers/workloads/job/controller.ts';
+import { eventSources } from '../../../src/cluster/controllers/event-sources.ts';
+import { jobController } from '../../../src/controllers/workloads/job/controller.ts';
 import { ttlAfterFinished } from '../../../src/controllers/workloads/ttl-after-finished/controller.ts';
 import { jobOrphanPods } from '../../../src/controllers/workloads/job/orphan-pods/controller.ts';
 import type { World } from '../../../src/world/world.ts';
@@ -33,7 +34,7 @@ export const inDefault = (name: string) => ({ namespace: 'default', name });
 export function startWorkloads(transport: Transport, world: World, onAction?: NonNullable<LoopOptions['onAction']>): void {
   const informers: Informers = new Informers({ client: createClient({ transport }), world });
   const client = createClient({ transport, observer: informers.observer });
-  const recorder = new EventRecorder({ world, client, eventKind, component: eventSource });
+  const recorder = new EventRecorder({ world, client, eventKind, component: eventSources['job-controller'] });
   const options = { world, informers, ...(onAction === undefined ? {} : { onAction }) };
   runController(jobController({ client, informers, recorder, clock: world.clock }), options);
   runController(jobOrphanPods({ client, informers }), options);

@@ -300,3 +300,32 @@ test('a new process finds what an old one left, volumes and pods long gone', () 
     await world.sleep(settled);
     expect(await cluster.look()).toEqual(['node/n1', 'va/vol@n1 attached deleting']);
   }));
+
+test('a volume is detached by what the server says of its node, not by what the caches say', () =>
+  simulate(1, async (world) => {
+    const cluster = await Cluster.start(world);
+    let isDeaf = false;
+    // A watch that has stalled: what nodes report is not heard of.
+    const stalled: typeof cluster.transport = {
+      send: (request) => cluster.transport.send(request),
+      watch: (request, sink) => {
+        const isOfNodes = request.info.type === 'resource' && request.info.resource === 'nodes';
+        return cluster.transport.watch(request, isOfNodes ? { ...sink, events: (batch) => void (isDeaf || sink.events(batch)) } : sink);
+      },
+    };
+    runAttachDetach(stalled, world);
+    await cluster.node('n1');
+    await cluster.volume('vol');
+    await cluster.pod('web', 'n1', 'vol');
+    await world.sleep(settled);
+    isDeaf = true;
+    await cluster.inUse('n1', 'vol');
+    await cluster.attached('vol', 'n1');
+    await world.sleep(settled);
+    await cluster.deletePod('web');
+    await world.sleep(10 * settled);
+    expect(await cluster.look()).toEqual(['node/n1 in use: vol', 'va/vol@n1 attached']);
+    await cluster.inUse('n1');
+    await world.sleep(minutes);
+    expect(await cluster.look()).toEqual(['node/n1', 'va/vol@n1 attached deleting']);
+  }));

@@ -98,6 +98,8 @@ export interface IntentStatus {
   readonly notBefore?: string;
   readonly asset?: Asset;
   readonly podUID?: string;
+  /** The spec of that pod as the server created it: canonical JSON, without the node. A pod whose spec was changed since proves nothing. */
+  readonly podSpec?: string;
 }
 
 /** What a driver made, and how a PersistentVolume describes it. */

@@ -86,7 +86,8 @@ final Whether the failed attempt certainly left nothing behind.
 inUse Whether it failed because the volume is still in use.
 notBefore It is not tried again before this.
 asset The asset that the driver created.
-podUID The pod that scrubs the volume.`,
+podUID The pod that scrubs the volume.
+podSpec That pod's spec as it was created, as JSON without the node.`,
   VolumeBinding: `A volume and its claim, bound to each other in one write.
 volume The volume as it is to be.
 claim The claim as it is to be.`,

@@ -11,6 +11,7 @@ import { type Controller, source } from '../../../client/controller/loop.ts';
 import { ObjectWriter } from '../../../client/controller/object-writer.ts';
 import { type CertificateAction, certificateHandlers, type Sign } from './actions.ts';
 import { decideRequest, type CertificateSnapshot } from './decide.ts';
+import { nodeUserPrefix } from './signer-rules.ts';
 
 export interface CertificatesOptions {
   readonly client: Client;
@@ -44,11 +45,9 @@ export function certificates({ client, informers, sign }: CertificatesOptions): 
   });
 }
 
-const nodePrefix = 'system:node:';
-
 /** The name of the node that made the request; undefined: the user is not a node. */
 function requesterOf({ spec: { username = '' } }: CertificateSigningRequest): string | undefined {
-  return username.startsWith(nodePrefix) ? username.slice(nodePrefix.length) : undefined;
+  return username.startsWith(nodeUserPrefix) ? username.slice(nodeUserPrefix.length) : undefined;
 }
 
 /** The node whose addresses decide about this request. */

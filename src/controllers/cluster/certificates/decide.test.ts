@@ -123,6 +123,25 @@ describe('an approved request', () => {
   test('is signed once', () => expect(steps({ conditions: ['Approved'], certificate: simulatedCertificate })).toEqual([]));
 });
 
+describe('a request for a node that another user makes', () => {
+  const approvedFor = (reason: string, username: string) => {
+    const asked = request({ spec: { username }, conditions: ['Approved'] });
+    const conditions = (asked.status.conditions ?? []).map((condition) => ({ ...condition, reason }));
+    return decideRequest({ request: { ...asked, status: { conditions } }, signs: true, announced: [] }, now).actions[0];
+  };
+
+  test('is approved and signed only while the node does not exist', () => {
+    expect(decide({}).actions[0]).toMatchObject({ do: 'approveIfAllowed', newNode: 'n1' });
+    expect(approvedFor('AutoApproved', 'bootstrap')).toMatchObject({ do: 'sign', newNode: 'n1' });
+  });
+
+  test('is signed in any case if the node itself asks, or an administrator approved it', () => {
+    expect(decide({ spec: { username: 'system:node:n1' } }).actions[0]).toMatchObject({ newNode: undefined });
+    expect(approvedFor('AutoApproved', 'system:node:n1')).toMatchObject({ do: 'sign', newNode: undefined });
+    expect(approvedFor('KubectlApprove', 'bootstrap')).toMatchObject({ do: 'sign', newNode: undefined });
+  });
+});
+
 // pkg/controller/certificates/cleaner, v1.36.4
 test.each<[string, Fields, number]>([
   ['pending', {}, 24 * hour],

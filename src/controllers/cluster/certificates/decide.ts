@@ -4,8 +4,8 @@ import { signers } from '../../../api/kinds/certificates/signer-name.ts';
 import { parseIp } from '../../../api/validation/ip.ts';
 import { type CertificateRequest, parseCertificateRequest } from '../../../api/x509/certificate-request.ts';
 import { endOfCertificate } from '../../../api/x509/certificates.ts';
-import type { CertificateAction, CertificateDecision, Permission } from './actions.ts';
-import { nodeClientProblem, nodeServingProblem, signerRules } from './signer-rules.ts';
+import { autoApproved, type CertificateAction, type CertificateDecision, type Permission } from './actions.ts';
+import { nodeClientProblem, nodeServingProblem, nodeUserPrefix, signerRules } from './signer-rules.ts';
 
 export interface CertificateSnapshot {
   readonly request: Stored<CertificateSigningRequest>;
@@ -58,7 +58,7 @@ function approvals(request: Stored<CertificateSigningRequest>, parsed: Certifica
     return isNodes ? [{ do: 'approveIfAllowed', request, permissions: [serving] }] : [];
   }
   if (signerName !== signers.nodeClient || nodeClientProblem(parsed, usages) !== undefined) return [];
-  return [{ do: 'approveIfAllowed', request, permissions: isOwn ? [own, any] : [any] }];
+  return [{ do: 'approveIfAllowed', request, permissions: isOwn ? [own, any] : [any], newNode: newNodeOf(request, parsed) }];
 }
 
 /** A serving certificate may hold only names and addresses of the Node object. */
@@ -71,7 +71,15 @@ function signatures(request: Stored<CertificateSigningRequest>, parsed: Certific
   const rule = signerRules.get(request.spec.signerName);
   if (rule === undefined) return [];
   const message = rule(parsed, request.spec.usages ?? []);
-  return [message === undefined ? { do: 'sign', request } : { do: 'fail', request, message }];
+  if (message !== undefined) return [{ do: 'fail', request, message }];
+  // An administrator's approval stands.
+  const isAutomatic = conditionOf(request, 'Approved')?.reason === autoApproved;
+  return [{ do: 'sign', request, newNode: isAutomatic ? newNodeOf(request, parsed) : undefined }];
+}
+
+/** The node that gets its first client certificate, requested by another user; undefined: the request is for something else. */
+function newNodeOf({ spec }: CertificateSigningRequest, { subject: { commonName } }: CertificateRequest): string | undefined {
+  return spec.signerName === signers.nodeClient && spec.username !== commonName ? commonName.slice(nodeUserPrefix.length) : undefined;
 }
 
 /** Undefined: without limit. */

@@ -5,7 +5,7 @@ import type { CertificateRequest } from '../../../api/x509/certificate-request.t
 type Rule = (request: CertificateRequest, usages: readonly string[]) => string | undefined;
 
 const NODES = 'system:nodes';
-const NODE_PREFIX = 'system:node:';
+export const nodeUserPrefix = 'system:node:';
 
 const clientUsages = ['client auth', 'digital signature', 'key encipherment'];
 const servingUsages = ['digital signature', 'key encipherment', 'server auth'];
@@ -21,7 +21,7 @@ const wrongOrganization = ({ subject }: CertificateRequest): string | undefined 
   subject.organizations.length === 1 && subject.organizations[0] === NODES ? undefined : 'subject organization is not system:nodes';
 
 const wrongCommonName = ({ subject }: CertificateRequest): string | undefined =>
-  subject.commonName.startsWith(NODE_PREFIX) ? undefined : 'subject common name does not begin with system:node:';
+  subject.commonName.startsWith(nodeUserPrefix) ? undefined : 'subject common name does not begin with system:node:';
 
 const notAllowed = (names: readonly unknown[], kind: string): string | undefined =>
   names.length === 0 ? undefined : `${kind} subjectAltNames are not allowed`;

@@ -5,6 +5,3 @@ import type { Decision, ObjectWrite, RecordEvent } from '../../../client/decisio
 export type BudgetAction = ObjectWrite<Stored<PodDisruptionBudget>> | RecordEvent;
 
 export type BudgetDecision = Decision<BudgetAction>;
-
-/** The `source.component` of the events, as in Kubernetes. */
-export const eventSource = 'controllermanager';

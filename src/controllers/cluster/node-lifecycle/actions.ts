@@ -10,6 +10,3 @@ export type NodeLifecycleAction =
   | RecordEvent;
 
 export type NodeLifecycleDecision = Decision<NodeLifecycleAction>;
-
-/** The `source.component` of the events, as in Kubernetes. */
-export const eventSource = 'node-controller';

@@ -18,6 +18,3 @@ export interface PlannedEviction {
 }
 
 export type TaintEvictionDecision = Decision<TaintEvictionAction>;
-
-/** The `source.component` of the events, as in Kubernetes. */
-export const eventSource = 'taint-eviction-controller';

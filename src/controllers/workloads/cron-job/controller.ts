@@ -24,9 +24,6 @@ export interface CronJobOptions {
   readonly clock: Clock;
 }
 
-/** The `source.component` of the events, as in Kubernetes. */
-export const eventSource = 'cronjob-controller';
-
 /** Starts Jobs on schedule. Keys are those of CronJobs: 'namespace/name'. */
 export function cronJobController({ client, informers, recordedEvents, clock }: CronJobOptions): Controller<string, CronJobSnapshot, CronJobAction> {
   const cronJobs = informers.cache(cronJobKind);

@@ -26,9 +26,6 @@ export interface DaemonSetOptions extends DaemonSetContext {
   readonly informers: Informers;
 }
 
-/** The `source.component` of the events, as in Kubernetes. */
-export const eventSource = 'daemonset-controller';
-
 /** Runs a pod on every eligible node. Keys are those of DaemonSets: 'namespace/name'. */
 export function daemonSetController({ informers, ...context }: DaemonSetOptions): Controller<string, DaemonSetSnapshot, DaemonSetAction> {
   const sets = informers.cache(daemonSetKind);

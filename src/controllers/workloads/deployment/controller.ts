@@ -21,9 +21,6 @@ export interface DeploymentOptions extends DeploymentContext {
   readonly informers: Informers;
 }
 
-/** The `source.component` of the events, as in Kubernetes. */
-export const eventSource = 'deployment-controller';
-
 /** Rolls out the templates of Deployments. Keys are those of Deployments: 'namespace/name'. */
 export function deploymentController({ informers, ...context }: DeploymentOptions): Controller<string, DeploymentSnapshot, DeploymentAction> {
   const deployments = informers.cache(deploymentKind);

@@ -20,9 +20,6 @@ export interface JobOptions extends JobContext {
   readonly informers: Informers;
 }
 
-/** The `source.component` of the events, as in Kubernetes. */
-export const eventSource = 'job-controller';
-
 /** Runs pods until enough of them have succeeded. Keys are those of Jobs: 'namespace/name'. */
 export function jobController({ informers, ...context }: JobOptions): Controller<string, JobSnapshot, JobAction> {
   const jobs = informers.cache(jobKind);

@@ -19,9 +19,6 @@ export interface ReplicaSetOptions extends ReplicaSetContext {
   readonly informers: Informers;
 }
 
-/** The `source.component` of the events, as in Kubernetes. */
-export const eventSource = 'replicaset-controller';
-
 /** Keeps the number of pods of ReplicaSets. Keys are those of ReplicaSets: 'namespace/name'. */
 export function replicaSetController({ informers, ...context }: ReplicaSetOptions): Controller<string, ReplicaSetSnapshot, ReplicaSetAction> {
   const sets = informers.cache(replicaSetKind);

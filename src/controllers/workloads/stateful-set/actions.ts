@@ -57,9 +57,6 @@ export interface ClaimChanges {
 
 export type StatefulSetDecision = Decision<StatefulSetAction>;
 
-/** The `source.component` of the events, as in Kubernetes. */
-export const eventSource = 'statefulset-controller';
-
 type Verb = 'Create' | 'Update' | 'Delete' | 'Expand';
 
 const setName = ({ metadata }: Stored<StatefulSet>): string => metadata.name;

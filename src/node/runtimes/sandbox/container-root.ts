@@ -60,6 +60,8 @@ export interface RootDevices {
   /** The lower layer of /dev. */
   readonly usual: string;
   readonly own: readonly ContainerDevice[];
+  /** Nodes that the container makes itself can be opened. */
+  readonly anywhere: boolean;
 }
 
 /** /proc or /sys. Not every kernel has all of these paths, which begin below it. */
@@ -89,7 +91,7 @@ export function containerRoot(spec: ContainerSpec, context: RootContext): Contai
   return {
     scratch,
     layers: image.layers,
-    devices: { usual: devices, own: spec.devices },
+    devices: { usual: devices, own: spec.devices, anywhere: privileged },
     proc: { readOnly: false, ...(isUnmasked ? open : { masked: maskedProc, readOnlyPaths: readOnlyProc }) },
     sys: { readOnly: !privileged, ...(isUnmasked ? open : { masked: [...maskedSys, ...image.hardware], readOnlyPaths: [] }) },
     groups,

@@ -20,7 +20,9 @@ export type ShimCall =
   | { readonly call: 'start-container'; readonly spec: ContainerSpec }
   | { readonly call: 'stop-container'; readonly id: string; readonly graceMs: number }
   | { readonly call: 'limit-container'; readonly id: string; readonly limits: ContainerLimits }
-  | { readonly call: 'remove-container'; readonly id: string };
+  | { readonly call: 'remove-container'; readonly id: string }
+  /** Removes every pod, the network and the control groups, and ends the shim. */
+  | { readonly call: 'shut-down' };
 
 export type ShimRequest = { readonly number: number } & ShimCall;
 

@@ -3,6 +3,7 @@ import { drawFaults, drawGlobalFaults } from './draw-faults.ts';
 import { Prng } from '../../world/prng.ts';
 import { drawActions, actionsEndMs } from './draw-actions.ts';
 import { drawEpisodes, drawLaterEpisode } from './episodes.ts';
+import { drawHostileEpisode } from './hostile-episodes.ts';
 import { nodeName, type FuzzPlan, type FuzzSettings } from './plan.ts';
 
 /** The world of a seed. */
@@ -11,12 +12,16 @@ export function drawPlan(seed: number): FuzzPlan {
   // Each has its own generator, so that a change to one leaves the draws of the others as they were.
   const [forSettings, forActions, forFaults, forGlobalFaults, forEpisodes] = [random.fork(), random.fork(), random.fork(), random.fork(), random.fork()];
   const forLaterEpisode = random.fork();
+  const forHostileEpisode = random.fork();
   const settings = drawSettings(forSettings);
   const nodeNames = Array.from({ length: settings.nodes }, (_, i) => nodeName(i + 1));
   const options = { nodeNames, endMs: actionsEndMs };
   const episodes = settings.confluent ? [] : [...drawEpisodes(forEpisodes, options), ...drawLaterEpisode(forLaterEpisode, options)];
-  const actions = [...drawActions(forActions, settings), ...episodes].sort((a, b) => a.at - b.at);
-  const faults: readonly Fault[] = [...drawFaults(forFaults, settings), ...drawGlobalFaults(forGlobalFaults, settings)].sort((a, b) => a.at - b.at);
+  const hostile = settings.confluent ? { actions: [], faults: [] } : drawHostileEpisode(forHostileEpisode, options);
+  const actions = [...drawActions(forActions, settings), ...episodes, ...hostile.actions].sort((a, b) => a.at - b.at);
+  const faults: readonly Fault[] = [...drawFaults(forFaults, settings), ...drawGlobalFaults(forGlobalFaults, settings), ...hostile.faults].sort(
+    (a, b) => a.at - b.at,
+  );
   return { seed, settings, actions, faults };
 }
 

@@ -20,6 +20,7 @@ export type UserAction =
       readonly storageClass: string;
       readonly mode: AccessMode;
       readonly volume?: string;
+      readonly from?: DataSourceChoice;
     }
   | { readonly do: 'resize-claim'; readonly name: string; readonly sizeGi: number }
   | { readonly do: 'label-claim'; readonly name: string; readonly value: string }
@@ -37,8 +38,15 @@ export type UserAction =
   | { readonly do: 'remove-node'; readonly node: string; readonly backMs: number }
   /** The machine is switched off, without a taint. */
   | { readonly do: 'switch-off'; readonly node: string; readonly backMs: number }
+  /** Another client creates a volume's recycler pod, the same to the last field, or replaces it; and says that it has succeeded. */
+  | { readonly do: 'forge-recycler-pod'; readonly volume: string; readonly replaces: boolean }
+  /** Another client says that the real recycler pod has succeeded. */
+  | { readonly do: 'forge-success'; readonly volume: string }
   /** The machine is switched off, and tainted as out of service after a while; the taint is removed when the machine is back. */
   | { readonly do: 'out-of-service'; readonly node: string; readonly saidMs: number; readonly backMs: number };
+
+/** A clone of another claim, a snapshot, or a kind that a volume populator would know. */
+export type DataSourceChoice = 'claim' | 'snapshot' | 'backup';
 
 export type ReclaimPolicy = 'Delete' | 'Retain' | 'Recycle';
 export type AccessMode = 'ReadWriteOnce' | 'ReadWriteOncePod' | 'ReadWriteMany';
@@ -49,7 +57,7 @@ export type VolumeChoice = { readonly volume: string } | { readonly claim: strin
 export interface TimedAction {
   /** Milliseconds since the world was ready. */
   readonly at: number;
-  readonly who: 'user' | 'admin' | 'autoscaler';
+  readonly who: 'user' | 'admin' | 'autoscaler' | 'intruder';
   readonly action: UserAction;
 }
 

@@ -13,6 +13,8 @@ const book = new Phrasebook([
   phrase('<driver> fails to <call> [<number> times] [with <code>] [saying <text>]'),
   phrase('delete <object>'),
   phrase('delete <object> by force'),
+  phrase('<object> field <path> is <value>'),
+  phrase('<object> field <path> is not <value>'),
 ]);
 
 test.each([
@@ -26,6 +28,10 @@ test.each([
   ["d fails to create with Aborted saying 'x'", { driver: 'd', call: 'create', code: 'Aborted', text: 'x' }],
   ['delete pod/a', { pattern: 'delete <object>', object: 'pod/a' }],
   ['delete pod/a by force', { pattern: 'delete <object> by force', object: 'pod/a' }],
+  ['pv/a field .spec.claimRef.name is ""', { pattern: '<object> field <path> is <value>', object: 'pv/a', value: '' }],
+  ["pod/a field .spec.nodeName is not ''", { pattern: '<object> field <path> is not <value>', value: '' }],
+  ['pod/a field .status.message is "no node fits"', { value: 'no node fits' }],
+  ['pod/a field .spec.nodeName is node-1', { value: 'node-1' }],
 ])('%s', (sentence, slots) => {
   expect(book.read(sentence)).toMatchObject(slots);
 });

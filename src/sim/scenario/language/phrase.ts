@@ -6,7 +6,7 @@
  *     the controllers|scheduler crash|crashes   one of these words
  *
  * `<object>` also takes the namespace, as kubectl does: 'pvc/data -n shop'. `<node>` may be named by a pod: 'the node of
- * pod/db-0'. `<text>` is a quoted text; the others are one word.
+ * pod/db-0'. `<text>` is a quoted text, `<value>` is one word or a quoted text, which may be empty; the others are one word.
  */
 import { nearestName } from '../../../api/nearest-name.ts';
 
@@ -122,6 +122,9 @@ function wordsTaken(slot: string, words: readonly Word[], at: number): number {
   return begin + (inNamespace ? 2 : 0);
 }
 
+/** Slots that take a text in quotes. */
+const quotable: ReadonlySet<string> = new Set(['text', 'value']);
+
 /** Undefined: the phrase does not match the pattern. */
 function match(sentence: Sentence): Slots | undefined {
   const { words, reach, pattern } = sentence;
@@ -143,7 +146,7 @@ function match(sentence: Sentence): Slots | undefined {
     if (first.type === 'optional') return from([...first.elements, ...rest], at, slots) ?? from(rest, at, slots);
     if (word === undefined) return fail(at, first.type === 'words' ? first.words : []);
     if (first.type === 'words') return first.words.includes(word.text) ? from(rest, at + 1, slots) : fail(at, first.words);
-    if (word.quoted !== (first.name === 'text')) return fail(at, []);
+    if (word.quoted ? !quotable.has(first.name) : first.name === 'text') return fail(at, []);
     const taken = wordsTaken(first.name, words, at);
     const value = words.slice(at, at + taken).map(({ text }) => text);
     return from(rest, at + taken, new Map([...slots, [first.name, value.join(' ')]]));

@@ -9,5 +9,5 @@ export type EndpointsAction =
 
 export type EndpointsDecision = Decision<EndpointsAction>;
 
-/** The `source.component` of the events and the value of the managed-by label, as in Kubernetes. */
+/** The value of the managed-by label, as in Kubernetes. */
 export const controllerName = 'endpoint-controller';

@@ -4,6 +4,3 @@ import type { Decision, ObjectWrite, RecordEvent } from '../../../../client/deci
 export type MirrorAction = ObjectWrite<EndpointSlice> | RecordEvent;
 
 export type MirrorDecision = Decision<MirrorAction>;
-
-/** The `source.component` of the events, as in Kubernetes. */
-export const eventSource = 'endpoint-slice-mirroring-controller';

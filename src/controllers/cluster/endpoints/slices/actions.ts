@@ -11,9 +11,6 @@ export type EndpointSliceAction =
 
 export type EndpointSliceDecision = Decision<EndpointSliceAction>;
 
-/** The `source.component` of the events, as in Kubernetes. */
-export const eventSource = 'endpoint-slice-controller';
-
 export const failedToUpdate = ({ metadata: { namespace = '', name } }: Stored<Service>, why: string): EventDraft => ({
   type: 'Warning',
   reason: 'FailedToUpdateEndpointSlices',

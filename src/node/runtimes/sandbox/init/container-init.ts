@@ -32,8 +32,6 @@ export interface ContainerInitSpec extends InitSpec {
   readonly entered: readonly number[];
   /** It has a process namespace of its own. */
   readonly ownProcesses: boolean;
-  /** Its mounts are propagated to the host. */
-  readonly isSharing: boolean;
 }
 
 /**
@@ -52,7 +50,7 @@ export function containerInit(spec: ContainerInitSpec): InitProgram {
     ...joinControlGroups(spec.groups),
     { call: 'unshare', args: [clone.newControlGroup], failure: 'cannot make the namespaces' },
     newKeyring,
-    ...mountProcesses(spec.isSharing),
+    ...mountProcesses,
     found.step,
     { call: 'read', args: [reportChannel, Buffer.alloc(8), 1], onZero: 'end' },
     closeFrom(reportChannel + 1),
@@ -66,10 +64,10 @@ export function containerInit(spec: ContainerInitSpec): InitProgram {
 }
 
 /** No mount made here appears on the host. /proc shows the processes of the namespace in which it is mounted. */
-const mountProcesses = (isSharing: boolean): readonly Step[] => [
+const mountProcesses: readonly Step[] = [
   {
     call: 'mount',
-    args: isSharing ? ['none', '/proc', 0, mountFlags.private, 0] : ['none', '/', 0, mountFlags.slave | mountFlags.recursive, 0],
+    args: ['none', '/', 0, mountFlags.slave | mountFlags.recursive, 0],
     failure: 'cannot separate the mounts',
   },
   { call: 'mount', args: ['proc', '/proc', 'proc', mountFlags.noSetuid | mountFlags.noDevices | mountFlags.noExecution, 0], failure: 'cannot mount /proc' },

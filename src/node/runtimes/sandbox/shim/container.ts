@@ -3,6 +3,7 @@ import { closeSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } f
 import path from 'node:path';
 import type { Writable } from 'node:stream';
 import type { Cancel, World } from '../../../../world/world.ts';
+import type { ContainerDevice } from '../../../contract.ts';
 import type { ContainerEnd, ContainerLimits, ContainerRun, ContainerRunState, ContainerSpec, Result } from '../../../runtime.ts';
 import { type ContainerRoot, containerRoot, type RootImage } from '../container-root.ts';
 import type { InitLauncher, InitProcess } from '../init/launcher.ts';
@@ -12,11 +13,11 @@ import { clone } from '../init/linux.ts';
 import { initSpec } from '../init/init-spec.ts';
 import { programOf } from '../images.ts';
 import { inTerminal } from '../terminal.ts';
-import { joinGroups, type ControlGroup, limit } from './control-groups.ts';
+import { type ControlGroup, type ControlGroups, type DeviceRule, usualDevices } from './control-groups.ts';
 import type { Layout } from './layout.ts';
 import { LogFile, type LogBounds, oldFiles } from './log-file.ts';
 import { followInit } from './init-process.ts';
-import { descendantsOf, marking, signal } from './processes.ts';
+import { marking, signal } from './processes.ts';
 import type { RootMaker } from './roots.ts';
 import { writeState } from './state-files.ts';
 
@@ -25,6 +26,7 @@ export interface ShimContainerContext {
   readonly layout: Layout;
   readonly logBounds: LogBounds;
   readonly roots: RootMaker;
+  readonly controlGroups: ControlGroups;
   readonly inits: InitLauncher;
   readonly image: RootImage;
   /** The namespaces of the pod, in which its containers run. */
@@ -108,7 +110,7 @@ export class ShimContainer {
 
   /** Directories of control groups that a process entering the container joins. */
   get groups(): readonly string[] {
-    return this.#limited?.directories ?? [];
+    return this.#limited?.groups.map(({ directory }) => directory) ?? [];
   }
 
   get ended(): Promise<void> {
@@ -121,8 +123,8 @@ export class ShimContainer {
     mkdirSync(this.#logDirectory, { recursive: true, mode: 0o755 });
     const log = new LogFile(this.logFile, world.clock, logBounds);
     writeFileSync(this.#terminationFile, '', { mode: 0o666 });
-    this.#limited = this.#limitedBy(this.spec.resources);
     try {
+      this.#limited = this.#makeGroup();
       return this.#launch(log);
     } catch (error) {
       log.close();
@@ -141,7 +143,6 @@ export class ShimContainer {
       ...initSpec(spec, spec.tty ? inTerminal(program) : program, this.groups),
       entered: entered.map(({ flags }) => flags),
       ownProcesses: !spec.hostPid && target === undefined && (pod.flags & clone.newProcesses) === 0,
-      isSharing: this.#isSharing,
     };
     const launched = inits.launch(containerInit(init), {
       stdio: [spec.stdin || spec.tty ? 'pipe' : 'ignore', 'pipe', 'pipe'],
@@ -160,20 +161,20 @@ export class ShimContainer {
     return this.#follow(launched, { log, init });
   }
 
-  /** False: the container does not run. */
-  limit(limits: ContainerLimits): boolean {
-    if (this.#pid === undefined) return false;
-    const before = this.groups;
-    this.#limited = this.#limitedBy(limits);
-    joinGroups(
-      this.groups.filter((group) => !before.includes(group)),
-      descendantsOf(this.#pid),
-    );
-    return true;
+  limit(limits: ContainerLimits): Result<undefined> {
+    if (this.#pid === undefined || this.#limited === undefined) return { ok: false, error: { reason: 'not-found', message: 'no such container runs' } };
+    try {
+      this.#limited.limit(limits);
+      return { ok: true, value: undefined };
+    } catch (error) {
+      return { ok: false, error: { reason: 'failed', message: (error as Error).message } };
+    }
   }
 
-  #limitedBy(limits: ContainerLimits): ControlGroup {
-    return limit(this.#context.layout.group, this.run.id.slice(0, 32), { ...limits, readOnlyDevices: readOnlyDevices(this.spec) });
+  #makeGroup(): ControlGroup {
+    const { podUid, resources, privileged, devices } = this.spec;
+    const allowed = privileged ? undefined : [...usualDevices, ...devices.flatMap(ruleOf)];
+    return this.#context.controlGroups.makeContainer(podUid, this.run.id, { limits: resources, devices: { allowed } });
   }
 
   listen(listener: Listener): Cancel {
@@ -221,10 +222,6 @@ export class ShimContainer {
     return this.#context.layout.terminationMessage(this.spec.podUid, this.run.id);
   }
 
-  get #isSharing(): boolean {
-    return this.spec.mounts.some(({ propagation }) => propagation === 'shared');
-  }
-
   get #root(): ContainerRoot {
     const { layout, image } = this.#context;
     return containerRoot(this.spec, {
@@ -233,7 +230,7 @@ export class ShimContainer {
       devices: path.relative(layout.scratch, layout.devices),
       files: layout.files(this.spec.podUid),
       terminationMessage: this.#terminationFile,
-      groups: [],
+      groups: this.#limited?.groups ?? [],
     });
   }
 
@@ -328,12 +325,12 @@ export class ShimContainer {
   }
 }
 
-/** By device number. A missing device is an error when the container is created. */
-const readOnlyDevices = ({ devices }: ContainerSpec): readonly string[] =>
-  devices.flatMap(({ readOnly, hostPath }) => {
-    const facts = readOnly ? statSync(hostPath, { throwIfNoEntry: false }) : undefined;
-    return facts === undefined ? [] : [deviceNumber(facts.rdev)];
-  });
+/** A missing device is an error when the root is made. */
+function ruleOf({ hostPath, readOnly }: ContainerDevice): readonly DeviceRule[] {
+  const facts = statSync(hostPath, { throwIfNoEntry: false });
+  if (facts === undefined) return [];
+  return [{ type: facts.isBlockDevice() ? 'b' : 'c', number: deviceNumber(facts.rdev), access: readOnly ? 'rm' : 'rwm' }];
+}
 
 /** 'major:minor', as Linux encodes it. */
 const deviceNumber = (rdev: number): string => `${(rdev >>> 8) & 0xfff}:${(rdev & 0xff) | ((rdev >>> 12) & 0xfff00)}`;

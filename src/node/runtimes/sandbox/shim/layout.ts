@@ -26,11 +26,9 @@ export interface Layout {
   logs(pod: { readonly uid: string; readonly namespace: string; readonly name: string }, container: string): string;
   /** The mark of a process. */
   mark(what: string): string;
-  /** Options of nsenter(1): the namespaces that a pod's containers share. */
-  podNamespaces(uid: string): readonly string[];
 }
 
-export function layoutOf(root: string, namespaces: (uid: string) => readonly string[] = () => []): Layout {
+export function layoutOf(root: string): Layout {
   const name = nameOf(root);
   const pod = (uid: string) => path.join(root, 'pods', safe(uid));
   const containers = (uid: string) => path.join(pod(uid), 'containers');
@@ -40,7 +38,7 @@ export function layoutOf(root: string, namespaces: (uid: string) => readonly str
     scratch: path.join(root, 'stage'),
     devices: path.join(root, 'devices'),
     pods: path.join(root, 'pods'),
-    group: `moor-${name}`,
+    group: groupOf(root),
     bridge: `moor-${name}`,
     image: path.join(root, 'image'),
     pod,
@@ -51,12 +49,14 @@ export function layoutOf(root: string, namespaces: (uid: string) => readonly str
     terminationMessage: (uid, id) => path.join(containers(uid), `${id}.message`),
     logs: (of, container) => path.join(root, 'logs', safe(`${of.namespace}_${of.name}_${of.uid}`), safe(container)),
     mark: (what) => `${name}:${what}`,
-    podNamespaces: namespaces,
   };
 }
 
 /** Eight characters of a path's hash. */
 export const nameOf = (root: string): string => createHash('sha256').update(path.resolve(root)).digest('hex').slice(0, 8);
+
+/** The control group of a shim. */
+export const groupOf = (root: string): string => `moor-${nameOf(root)}`;
 
 /** The shim's socket: Linux limits the length of its path. */
 export const socketOf = (root: string): string => path.join('/run/moor', `${nameOf(root)}.sock`);

@@ -49,8 +49,8 @@ export class Network {
     return [`link set lo up`, `addr add ${address}/${prefix} dev eth0`, `link set eth0 up`, `route add default via ${gatewayOf(this.#network.cidr)}`];
   }
 
+  /** An earlier shim may have made it. */
   async remove(): Promise<void> {
-    if (this.#made === undefined) return;
     this.#made = undefined;
     await run(['ip', 'link', 'del', this.#network.bridge]);
   }

@@ -78,6 +78,11 @@ export class ShimPod {
     writeFileSync(files.hosts, spec.hosts);
     writeFileSync(files.resolvConf, spec.resolvConf ?? tryRead('/etc/resolv.conf'));
     writeFileSync(files.hostname, `${spec.hostname}\n`);
+    try {
+      this.#context.controlGroups.makePod(this.uid);
+    } catch (error) {
+      return { ok: false, error: { reason: 'failed', message: (error as Error).message } };
+    }
     const started = await this.#startPause();
     if (typeof started === 'string') return { ok: false, error: { reason: 'failed', message: started } };
     const wrong = await setSysctls(spec, started);
@@ -118,6 +123,7 @@ export class ShimPod {
   remove(): void {
     const { layout } = this.#context;
     for (const container of this.#containers) container.remove();
+    this.#context.controlGroups.removePod(this.uid);
     rmSync(layout.pod(this.uid), { recursive: true, force: true });
     rmSync(path.dirname(layout.logs(this.#checkpoint.spec, 'any')), { recursive: true, force: true });
   }

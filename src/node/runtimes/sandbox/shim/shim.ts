@@ -11,8 +11,8 @@ import { devicesScript } from '../devices.ts';
 import { makeHostImage } from '../host-image.ts';
 import type { InitLauncher } from '../init/launcher.ts';
 import { type ShimCall, lineReader, type ShimOpening, type ShimRequest, type ShimMessage } from '../protocol.ts';
-import { removeGroup } from './control-groups.ts';
-import { type Layout, layoutOf, socketOf } from './layout.ts';
+import { ControlGroups } from './control-groups.ts';
+import { groupOf, type Layout, layoutOf, socketOf } from './layout.ts';
 import type { LogBounds } from './log-file.ts';
 import { Network } from './network.ts';
 import { ShimPod, type PodCheckpoint } from './pod.ts';
@@ -59,11 +59,14 @@ class ContainerShim {
   readonly #server: Server;
   readonly #starts: Semaphore;
   readonly #image: RootImage;
+  readonly #groups: ControlGroups;
   #cancelIdle: Cancel = () => undefined;
+  #cleaned: Promise<void> | undefined;
 
   constructor(options: ShimOptions) {
     this.#options = options;
     this.#layout = layoutOf(options.root);
+    this.#groups = new ControlGroups(this.#layout.group);
     this.#network = new Network({ cidr: options.podCidr, bridge: this.#layout.bridge });
     this.#starts = new Semaphore(options.world.timers, 2 * availableParallelism());
     this.#server = createServer((socket) => this.#accept(socket));
@@ -76,6 +79,7 @@ class ContainerShim {
   /** Containers of a shim that died have lost their pipes: they are killed, and their state is kept. */
   recover(): void {
     for (const pid of marked(this.#layout.mark('')).values()) if (pid !== process.pid) signal(pid, 'SIGKILL');
+    this.#groups.removeEmpty(runningGroups());
     for (const uid of namesIn(this.#layout.pods)) {
       const checkpoint = readState(this.#layout.podCheckpoint(uid)) as PodCheckpoint | undefined;
       if (checkpoint === undefined) rmSync(path.join(this.#layout.pods, uid), { recursive: true, force: true });
@@ -93,9 +97,16 @@ class ContainerShim {
       this.#server.on('error', reject);
       this.#server.listen(socket, () => this.#watchIdle());
     });
-    await this.#network.remove();
-    removeGroup(this.#layout.group);
-    rmSync(socket, { force: true });
+    await this.#clean();
+  }
+
+  /** Once: the next shim may have begun. */
+  #clean(): Promise<void> {
+    this.#cleaned ??= this.#network.remove().then(() => {
+      this.#groups.removeEmpty(runningGroups());
+      rmSync(socketOf(this.#options.root), { force: true });
+    });
+    return this.#cleaned;
   }
 
   #addPod(checkpoint: PodCheckpoint): ShimPod {
@@ -105,8 +116,9 @@ class ContainerShim {
       layout: this.#layout,
       network: this.#network,
       roots,
-      inits,
       image: this.#image,
+      controlGroups: this.#groups,
+      inits,
       logBounds,
       onChange: (uid) => this.#changed(uid),
     });
@@ -215,11 +227,19 @@ class ContainerShim {
         return done;
       case 'limit-container': {
         const container = this.#container(call.id);
-        if (container?.limit(call.limits) === true) return done;
-        return { ok: false, error: { reason: 'not-found', message: 'no such container runs' } };
+        return container?.limit(call.limits) ?? { ok: false, error: { reason: 'not-found', message: 'no such container' } };
       }
       case 'remove-container':
         for (const pod of this.#pods.values()) pod.removeContainer(call.id);
+        return done;
+      case 'shut-down':
+        await Promise.all(Array.from(this.#pods.keys(), (uid) => this.#remove(uid)));
+        this.#server.close();
+        await this.#clean();
+        // After the answer.
+        this.#options.world.timers.soon(() => {
+          for (const agent of this.#agents) agent.end();
+        });
         return done;
     }
   }
@@ -243,5 +263,8 @@ class ContainerShim {
     return { ok: true, value: undefined };
   }
 }
+
+/** The control groups of all shims that run on this machine. */
+const runningGroups = (): ReadonlySet<string> => new Set([...marked('shim ').keys()].map((mark) => groupOf(mark.slice('shim '.length, mark.lastIndexOf(' ')))));
 
 const sendMessage = (socket: Socket, message: ShimMessage): boolean => socket.write(`${JSON.stringify(message)}\n`);

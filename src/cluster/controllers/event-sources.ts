@@ -1,0 +1,24 @@
+import type { ControllerName } from '../access/controller-roles.ts';
+
+/** The `source.component` of each controller's events, as in Kubernetes: clients filter by it. A controller that is missing here records none. */
+export const eventSources = {
+  'persistent-volume-binder': 'persistentvolume-controller',
+  'attachdetach-controller': 'attachdetach-controller',
+  'expand-controller': 'volume_expand',
+  'ephemeral-volume-controller': 'ephemeral_volume',
+  'generic-garbage-collector': 'garbage-collector-controller',
+  'replicaset-controller': 'replicaset-controller',
+  'deployment-controller': 'deployment-controller',
+  'statefulset-controller': 'statefulset-controller',
+  'daemon-set-controller': 'daemonset-controller',
+  'job-controller': 'job-controller',
+  'cronjob-controller': 'cronjob-controller',
+  'node-controller': 'node-controller',
+  'taint-eviction-controller': 'taint-eviction-controller',
+  'disruption-controller': 'controllermanager',
+  'endpointslice-controller': 'endpoint-slice-controller',
+  'endpoint-controller': 'endpoint-controller',
+  'endpointslicemirroring-controller': 'endpoint-slice-mirroring-controller',
+} as const satisfies Partial<Record<ControllerName, string>>;
+
+export type EventfulController = keyof typeof eventSources;

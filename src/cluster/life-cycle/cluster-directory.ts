@@ -1,0 +1,102 @@
+/** The data directory of a cluster from its start to its end. */
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, realpath } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { identityOfProcess } from '../../host/process-identity.ts';
+import type { World } from '../../world/world.ts';
+import type { CleanupStack } from '../cleanup-stack.ts';
+import { version } from '../version.ts';
+import { allRecords, type ClusterRecord, isServed, saveRecord } from './cluster-record.ts';
+import { removeData } from './remove-data.ts';
+import { leftoversIn, tearDown } from './tear-down.ts';
+
+/** The directory cannot be used; the message says why. */
+export class ClusterDirectoryError extends Error {}
+
+export interface ClusterDirectory {
+  readonly path: string;
+  /** Records where the cluster is reached. */
+  record(reached: Pick<ClusterRecord, 'url' | 'kubeconfig'>): void;
+}
+
+interface DirectoryOptions extends Pick<ClusterRecord, 'runtime' | 'name'> {
+  readonly dataDir?: string;
+  readonly ephemeral?: boolean;
+  readonly logFile?: string | undefined;
+  readonly store?: 'memory' | 'embedded';
+}
+
+/** @throws ClusterDirectoryError */
+export async function openClusterDirectory(options: DirectoryOptions, { world, cleanup }: { world: World; cleanup: CleanupStack }): Promise<ClusterDirectory> {
+  const { name, runtime, logFile, dataDir = path.join(tmpdir(), `mooring-${randomUUID().slice(0, 8)}`) } = options;
+  const ephemeral = options.ephemeral ?? options.dataDir === undefined;
+  await makeDirectory(dataDir);
+  const directory = await realpath(dataDir);
+  const isNew = (await readdir(directory)).every((file) => file === 'moor.log');
+  if (ephemeral && !isNew && options.store !== 'memory')
+    throw new ClusterDirectoryError(`${dataDir} holds data, which --ephemeral would delete at the end. Choose an empty --data-dir, or none.`);
+  if (runtime === 'sandbox') {
+    await removeAbandoned(world);
+    await removeStrayMounts(directory, world);
+  }
+  const record = (reached: Pick<ClusterRecord, 'url' | 'kubeconfig'>): void =>
+    saveRecord({
+      ...(name === undefined ? {} : { name }),
+      dataDir: directory,
+      ...reached,
+      process: identityOfProcess(process.pid),
+      ...(logFile === undefined ? {} : { logFile }),
+      startedAt: new Date(world.clock.now()).toISOString(),
+      version,
+      runtime,
+      ephemeral: ephemeral && isNew,
+    });
+  if (ephemeral) {
+    cleanup.defer(async () => {
+      if (runtime === 'sandbox') await tearDown(directory, world);
+      if (isNew) await removeData(directory);
+    });
+    // From now on a kill leaves nothing that the next start does not find.
+    record({ url: '', kubeconfig: '' });
+  }
+  return { path: directory, record };
+}
+
+/** One directory after the other: where the parent exists and a directory cannot be made, as in /proc, Node.js' recursive mkdir never ends. */
+async function makeDirectory(directory: string): Promise<void> {
+  if (existsSync(directory)) return;
+  await makeDirectory(path.dirname(directory));
+  await mkdir(directory, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT')
+      throw new ClusterDirectoryError(`${directory} cannot be created: its file system has no directories of users. Choose another --data-dir.`, {
+        cause: error,
+      });
+    if (error.code !== 'EEXIST') throw error;
+  });
+}
+
+/** Ephemeral clusters whose process was killed. */
+export async function removeAbandoned(world: World): Promise<void> {
+  for (const record of allRecords()) {
+    if (!record.ephemeral || isServed(record)) continue;
+    await tearDown(record.dataDir, world);
+    await removeData(record.dataDir);
+    world.log.info('removed an ephemeral cluster whose process was killed', { dataDir: record.dataDir });
+  }
+}
+
+/** A directory without a store has no pods: what is mounted in it was left when the directory was removed by other means. */
+async function removeStrayMounts(directory: string, world: World): Promise<void> {
+  if (existsSync(path.join(directory, 'store'))) return;
+  const { mounts, images } = await leftoversIn(directory);
+  if (mounts.length + images.length === 0) return;
+  const { pods } = await tearDown(directory, world);
+  world.log.warn('the data directory was removed while its pods ran: their processes, mounts and devices have been removed', {
+    directory,
+    pods,
+    mounts: mounts.length,
+    devices: images.length,
+  });
+}

@@ -1,0 +1,96 @@
+/** The clusters of this user on this machine, as files: each data directory has a record, and directories at other places are listed beside them. */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { isRunningProcess, type ProcessIdentity } from '../../host/process-identity.ts';
+
+export interface ClusterRecord {
+  /** Undefined: it was started with a data directory of its own and without a name. */
+  readonly name?: string;
+  readonly dataDir: string;
+  readonly kubeconfig: string;
+  readonly url: string;
+  /** The last one that served it. */
+  readonly process: ProcessIdentity;
+  /** Absent: it ran in the foreground. */
+  readonly logFile?: string;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  readonly version: string;
+  readonly runtime: 'hollow' | 'sandbox';
+  /** Everything is removed when it ends. */
+  readonly ephemeral: boolean;
+}
+
+export const defaultName = 'mooring';
+
+/** Where data directories are; `home`: '~' for the help. */
+export const stateDirectory = (home: string = homedir()): string => process.env['XDG_STATE_HOME'] || path.join(home, '.local', 'state');
+
+export const dataDirOf = (name: string = defaultName, home?: string): string =>
+  path.join(stateDirectory(home), name === defaultName ? defaultName : `${defaultName}-${name}`);
+
+const fileIn = (dataDir: string): string => path.join(dataDir, 'cluster.json');
+
+/** One file for each data directory that is not at the usual place. */
+const otherDirectories = (): string => path.join(stateDirectory(), `${defaultName}.clusters`);
+const pointerOf = (dataDir: string): string => path.join(otherDirectories(), createHash('sha256').update(dataDir).digest('hex').slice(0, 16));
+
+export function saveRecord(record: ClusterRecord): void {
+  writeWhole(fileIn(record.dataDir), `${JSON.stringify(record, null, 2)}\n`);
+  if (record.dataDir === dataDirOf(record.name)) return;
+  mkdirSync(otherDirectories(), { recursive: true, mode: 0o700 });
+  writeWhole(pointerOf(record.dataDir), `${record.dataDir}\n`);
+}
+
+export function removeRecord(dataDir: string): void {
+  rmSync(fileIn(dataDir), { force: true });
+  rmSync(pointerOf(dataDir), { force: true });
+}
+
+/** Undefined: the directory has none, or one that cannot be read. */
+export function readRecord(dataDir: string): ClusterRecord | undefined {
+  try {
+    return { ...(JSON.parse(readFileSync(fileIn(dataDir), 'utf8')) as ClusterRecord), dataDir };
+  } catch {
+    return undefined;
+  }
+}
+
+/** By name, those without one last. */
+export function allRecords(): readonly ClusterRecord[] {
+  const usual = namesIn(stateDirectory())
+    .filter((name) => name === defaultName || (name.startsWith(`${defaultName}-`) && !name.startsWith(`${defaultName}.`)))
+    .map((name) => path.join(stateDirectory(), name));
+  const others = namesIn(otherDirectories()).flatMap((name) => {
+    const pointer = path.join(otherDirectories(), name);
+    const dataDir = readFileSync(pointer, 'utf8').trim();
+    // Its directory was removed by other means.
+    if (!existsSync(fileIn(dataDir))) rmSync(pointer, { force: true });
+    return dataDir;
+  });
+  const records = [...new Set([...usual, ...others])].flatMap((dataDir) => readRecord(dataDir) ?? []);
+  return records.toSorted((a, b) => (a.name ?? '\uffff').localeCompare(b.name ?? '\uffff') || a.dataDir.localeCompare(b.dataDir));
+}
+
+export const findRecord = (name: string): ClusterRecord | undefined => allRecords().find((record) => record.name === name);
+
+/** The cluster of this user whose API server this is, for processes beside it on the same machine. */
+export const recordServing = (url: string): ClusterRecord | undefined => allRecords().find((record) => record.url === new URL(url).origin && isServed(record));
+
+export const isServed = ({ process: server }: ClusterRecord): boolean => isRunningProcess(server);
+
+function writeWhole(file: string, text: string): void {
+  const next = `${file}.${process.pid}`;
+  writeFileSync(next, text, { mode: 0o600 });
+  renameSync(next, file);
+}
+
+function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}

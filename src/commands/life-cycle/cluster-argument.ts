@@ -1,0 +1,64 @@
+/** Which cluster of this machine a command is about: by its name, or by its data directory. */
+import path from 'node:path';
+import { type ClusterRecord, dataDirOf, defaultName, findRecord, readRecord } from '../../cluster/life-cycle/cluster-record.ts';
+import { dnsLabelProblems } from '../../api/validation/names.ts';
+import { type Command, type Flag, type FlagValues, UsageError } from '../command.ts';
+
+export const clusterArgument: NonNullable<Command['arguments']> = {
+  usage: '[NAME]',
+  about: `the name of the cluster, as "moor list" shows it; "${defaultName}" if there is none`,
+  least: 0,
+  most: 1,
+};
+
+export const dataDirFlag: Flag = {
+  name: 'data-dir',
+  value: 'DIR',
+  about: 'the data directory of the cluster, instead of its name',
+  default: `${dataDirOf(undefined, '~')}, or ${dataDirOf('NAME', '~')}`,
+};
+
+/** @throws UsageError */
+export function nameOf(flags: FlagValues): string | undefined {
+  const name = flags.arguments[0];
+  const [problem] = name === undefined ? [] : dnsLabelProblems(name);
+  if (problem !== undefined) throw new UsageError(`"${name}" is not a name for a cluster: ${problem}`);
+  return name;
+}
+
+/** There is no such cluster; the message says which there are. */
+export class NoSuchCluster extends Error {}
+
+/** @throws UsageError, NoSuchCluster */
+export function recordOf(flags: FlagValues): ClusterRecord {
+  const name = nameOf(flags);
+  const given = flags.text('data-dir');
+  if (given !== undefined) {
+    const dataDir = path.resolve(given);
+    const record = readRecord(dataDir);
+    if (record === undefined) throw new NoSuchCluster(`${dataDir} is not the data directory of a cluster (it has no cluster.json)`);
+    if (name !== undefined && record.name !== name)
+      throw new NoSuchCluster(`${dataDir} belongs to ${record.name === undefined ? 'a cluster without a name' : `cluster "${record.name}"`}, not to "${name}"`);
+    return record;
+  }
+  const record = findRecord(name ?? defaultName);
+  if (record !== undefined) return record;
+  throw new NoSuchCluster(
+    name === undefined ? 'there is no cluster yet: "moor up" starts one, "moor list" shows all' : `there is no cluster "${name}": "moor list" shows all`,
+  );
+}
+
+/** The words for it in a sentence and in commands: 'mooring', 'shop', or '--data-dir DIR'. */
+export const wordsFor = ({ name, dataDir }: Pick<ClusterRecord, 'name' | 'dataDir'>): string =>
+  name === undefined ? ` --data-dir ${dataDir}` : name === defaultName ? '' : ` ${name}`;
+
+/** Runs a command that is about one cluster. Exit code 1: there is no such cluster. */
+export async function forCluster(command: string, flags: FlagValues, task: (record: ClusterRecord) => Promise<number>): Promise<number> {
+  try {
+    return await task(recordOf(flags));
+  } catch (error) {
+    if (!(error instanceof NoSuchCluster)) throw error;
+    process.stderr.write(`moor ${command}: ${error.message}\n`);
+    return 1;
+  }
+}
