@@ -59,7 +59,7 @@ ${[...numbers].map(([name, number]) => `    ${name}) echo ${number} ;;`).join('\
 call() {
   number=$(number_of $1)
   shift
-  perl -e 'my $r = syscall(map { /^-?\\d+$/ ? $_ + 0 : $_ } @ARGV); print $r < 0 ? 0 + $! : 0;' "$number" "$@"
+  perl -e 'my ($number, @args) = map { /^-?\\d+$/ ? $_ + 0 : $_ } @ARGV; my $r = syscall($number, @args); print $r < 0 ? 0 + $! : 0;' "$number" "$@"
 }
 # Whatever but EPERM, EACCES, ESRCH and ENOSYS says that the kernel would do it.
 permitted() {

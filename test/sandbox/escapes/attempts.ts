@@ -62,7 +62,7 @@ const kernelFiles: readonly Attempt[] = [
     like: 'modprobe path',
     script: 'writable /proc/sys/kernel/modprobe /proc/sys/kernel/hotplug /proc/sys/kernel/poweroff_cmd',
   },
-  { name: 'the key that reboots', like: 'CVE-2023-28642: sysrq', script: 'writable /proc/sysrq-trigger' },
+  { name: 'the key that reboots', like: 'CVE-2023-28642: sysrq', script: 'writable /proc/sysrq-trigger', needs: '/proc/sysrq-trigger' },
   {
     name: 'kernel parameters',
     like: 'CVE-2016-8867: /proc/sys',
@@ -93,7 +93,7 @@ const kernelFiles: readonly Attempt[] = [
     name: 'control groups',
     like: 'CVE-2023-25809: writable control groups',
     script:
-      'for file in $(find /sys/fs/cgroup "$R/sys/fs/cgroup" -maxdepth 2 -name cgroup.procs -o -maxdepth 2 -name release_agent); do writable $file; done; mkdir /sys/fs/cgroup/moor-canary && echo ESCAPED && rmdir /sys/fs/cgroup/moor-canary',
+      'for file in $(find /sys/fs/cgroup "$R/sys/fs/cgroup" -maxdepth 2 -name cgroup.procs -o -name release_agent -o -name pids.max -o -name memory.max -o -name memory.limit_in_bytes -o -name devices.allow); do writable $file; done; mkdir /sys/fs/cgroup/moor-canary && echo ESCAPED && rmdir /sys/fs/cgroup/moor-canary',
   },
 ];
 
@@ -102,7 +102,7 @@ const kernelCalls: readonly Attempt[] = [
   {
     name: 'a mount by the new calls',
     like: 'CVE-2022-0185: fsopen',
-    script: 'permitted fsopen tmpfs 0; permitted open_tree -100 / 1; permitted move_mount -1 "" -1 "" 0; permitted mount_setattr -1 "" 0 0 0',
+    script: 'permitted fsopen tmpfs 0; permitted open_tree -100 / 1; permitted move_mount -1 "" -1 "" 0',
   },
   {
     name: 'a mount that is writable again',
@@ -142,7 +142,8 @@ const kernelCalls: readonly Attempt[] = [
   {
     name: 'the host’s disk by a device node',
     like: 'mknod',
-    script: 'for place in /tmp /dev; do mknod $place/disk b $disk && head -c 4096 $place/disk | wc -c | grep -q 4096 && echo ESCAPED; rm -f $place/disk; done',
+    script:
+      'for place in /tmp /dev; do mknod $place/disk b $disk && echo ESCAPED; head -c 512 $place/disk | grep -q . && echo ESCAPED; rm -f $place/disk; done',
   },
   {
     name: 'memory and the kernel’s log by device nodes',
@@ -164,7 +165,7 @@ const kernelCalls: readonly Attempt[] = [
   { name: 'programs in the kernel', like: 'CVE-2021-3490: bpf', script: 'permitted bpf 11 abcdefgh 8' },
   { name: 'a reboot', like: 'CAP_SYS_BOOT', script: 'permitted reboot 0 0 0 0' },
   { name: 'swap and accounting', like: 'CAP_SYS_ADMIN, CAP_SYS_PACCT', script: 'permitted swapon /nothing 0; permitted acct /nothing' },
-  { name: 'ports of the processor', like: 'CAP_SYS_RAWIO', script: 'permitted iopl 3' },
+  { name: 'the clock', like: 'CAP_SYS_TIME', script: 'permitted settimeofday 0 0' },
   { name: 'the scheduler’s priorities', like: 'CAP_SYS_NICE', script: 'permitted setpriority 0 0 -5' },
   { name: 'the name of the host', like: 'CAP_SYS_ADMIN', script: 'permitted sethostname "$(hostname)" "$(hostname | tr -d \'\\n\' | wc -c)"' },
 ];
@@ -243,7 +244,7 @@ const network: readonly Attempt[] = [
     script:
       'perl -MIO::Socket::INET -e \'my $s = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => $ARGV[0], Timeout => 2) or exit; print <$s>\' "$port"',
   },
-  { name: 'interfaces of the network', like: 'CAP_NET_ADMIN', script: 'ip link add moorescape type dummy && echo ESCAPED && ip link del moorescape' },
+  { name: 'interfaces of the network', like: 'CAP_NET_ADMIN', script: 'ip link add moorescape type bridge && echo ESCAPED && ip link del moorescape' },
   {
     name: 'System V shared memory',
     like: 'ipc namespaces',

@@ -4,17 +4,19 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Pod, PodSpec } from '../../../src/api/generated/types.ts';
-import { marked } from '../../../src/node/runtimes/sandbox/shim/processes.ts';
+import { marked, run } from '../../../src/node/runtimes/sandbox/shim/processes.ts';
 import { type MoorProcess, startMoor } from '../../moor-process.ts';
 import { describeWithSandboxes, endContainers } from '../sandboxes.ts';
 import { prelude, type Targets } from './attempt.ts';
 import { attempts } from './attempts.ts';
-import { hostilePods, hostileSpec, type HostileUser, payload, payloadKeys } from './hostile-pods.ts';
-import { type PlantedHost, mountsBelow, plantTargets, processesWith } from './host-targets.ts';
+import { hostilePods, hostileSpec, type HostileUser, payload, payloadKeys, setuidControl } from './hostile-pods.ts';
+import { type PlantedHost, mountsBelow, plantTargets, processesWith, processLimit } from './host-targets.ts';
 
+/** Of containers that ask for none. */
+const usualCapabilities = 'a00425fb';
 const users: readonly HostileUser[] = [
-  { suffix: 'root', uid: 0, allowed: 'a00425fb' },
-  { suffix: 'user', uid: 1000, allowed: 'a00425fb' },
+  { suffix: 'root', uid: 0, allowed: usualCapabilities },
+  { suffix: 'user', uid: 1000, allowed: usualCapabilities },
 ];
 const attackers = ['root', 'user', 'privileged'] as const;
 type Attacker = (typeof attackers)[number];
@@ -40,13 +42,24 @@ const attackerSpec = (attacker: Attacker): PodSpec => {
         name: 'app',
         image: 'x',
         resources: {},
-        command: sleeping('exec sleep 3600'),
-        env: [{ name: 'R', value: isPrivileged ? '/host' : '' }],
+        command: sleeping(`sleep 3600 # ${attacker}-of-escapes`),
+        env: [
+          { name: 'R', value: isPrivileged ? '/host' : '' },
+          { name: 'ALLOWED', value: usualCapabilities },
+        ],
         securityContext: isPrivileged ? { privileged: true } : { allowPrivilegeEscalation: attacker === 'root' },
-        volumeMounts: [{ name: 'attempts', mountPath: '/attempts' }, ...(isPrivileged ? [{ name: 'host', mountPath: '/host' }] : [])],
+        volumeMounts: [
+          { name: 'attempts', mountPath: '/attempts' },
+          { name: 'payload', mountPath: '/payload' },
+          ...(isPrivileged ? [{ name: 'host', mountPath: '/host' }] : []),
+        ],
       },
     ],
-    volumes: [{ name: 'attempts', configMap: { name: 'attempts' } }, ...(isPrivileged ? [{ name: 'host', hostPath: { path: '/' } }] : [])],
+    volumes: [
+      { name: 'attempts', configMap: { name: 'attempts' } },
+      { name: 'payload', configMap: { name: 'payload', defaultMode: 0o755 } },
+      ...(isPrivileged ? [{ name: 'host', hostPath: { path: '/' } }] : []),
+    ],
   };
 };
 
@@ -67,6 +80,8 @@ describeWithSandboxes('ways out of a container', () => {
   const outputs = new Map<string, string>();
   let hostile: readonly Pod[] = [];
   let logs = '';
+  /** Of each attacker, on the host. */
+  const containerProcesses = new Map<Attacker, number>();
 
   const apply = async (items: readonly object[]) =>
     expect(await moor.kubectlWith(JSON.stringify({ apiVersion: 'v1', kind: 'List', items }), 'apply', '-f', '-')).toMatchObject({ code: 0 });
@@ -118,7 +133,7 @@ describeWithSandboxes('ways out of a container', () => {
     };
     expect(existsSync(targets.volumeFile)).toBe(true);
     expect(targets.otherProcess > 0 && targets.shim > 0).toBe(true);
-    before = host.evidence(dataDir);
+    before = host.evidence();
     const pods = hostilePods(targets).flatMap((pod) =>
       users.map((user) => object('Pod', `${nameOf(pod.name)}-${user.suffix}`, { spec: hostileSpec(pod, user, targets.homeFile) }, { app: 'hostile' })),
     );
@@ -129,11 +144,12 @@ describeWithSandboxes('ways out of a container', () => {
           ...Object.fromEntries(attempts.map(({ script }, index) => [String(index).padStart(3, '0'), script])),
         },
       }),
-      object('ConfigMap', 'payload', { data: Object.fromEntries(payloadKeys.map((key) => [key, payload])) }),
+      object('ConfigMap', 'payload', { data: { ...Object.fromEntries(payloadKeys.map((key) => [key, payload])), library: '/payload/payload\n' } }),
       ...attackers.map((attacker) => object('Pod', attacker, { spec: attackerSpec(attacker) }, { app: 'attacker' })),
       ...pods,
     ]);
     expect(await moor.kubectl('wait', '--for=condition=Ready', 'pod', '-l', 'app=attacker', '--timeout=120s')).toMatchObject({ code: 0 });
+    for (const attacker of attackers) containerProcesses.set(attacker, processesWith(`${attacker}-of-escapes`).at(-1) ?? 0);
     await Promise.all([...attackers.map(attack), endHostile()]);
   });
 
@@ -161,11 +177,10 @@ describeWithSandboxes('ways out of a container', () => {
   };
 
   afterAll(async () => {
-    // Their volumes are mounts.
-    await moor.kubectl('delete', 'pods', '--all', '--force', '--timeout=60s');
-    await vi.waitFor(() => expect(mountsBelow(dataDir)).toEqual([]), { timeout: 60_000, interval: 200 });
     await moor.stop();
     await endContainers(state);
+    // Of pods that still ran.
+    for (const target of mountsBelow(dataDir).toReversed()) await run(['umount', '-l', target]);
     rmSync(dataDir, { recursive: true, force: true });
     host.dispose();
   });
@@ -197,9 +212,31 @@ describeWithSandboxes('ways out of a container', () => {
     for (const user of users) expect(logs).toContain(`[pod/${nameOf('programs first in PATH')}-${user.suffix}/setpriv] PAYLOAD`);
   });
 
+  test('a program with the setuid bit does change the user where that is permitted', () => {
+    expect(logs).toContain(`[pod/${nameOf(setuidControl.pod)}-user/${setuidControl.container}] ${setuidControl.says}`);
+  });
+
+  test.each([
+    ['root', '/usr/bin'],
+    ['user', '/tmp'],
+  ] as const)('exec in a root that was rewritten, as %s: programs run with the rights of the container', async (attacker, directory) => {
+    const rewrite = `for name in setpriv env id nsenter mount; do rm -f ${directory}/$name; cp /payload/payload ${directory}/$name; done; echo /payload/payload >/etc/ld.so.preload`;
+    await moor.kubectl('exec', attacker, '--', 'sh', '-c', rewrite);
+    for (const program of ['setpriv', 'env']) {
+      const { stdout } = await moor.kubectl('exec', attacker, '--', `${directory}/${program}`);
+      expect(stdout).toContain('PAYLOAD');
+      expect(isEscape(stdout)).toBe(false);
+    }
+  });
+
+  test('each pod has a control group of its own, with a limit of processes', () => {
+    const limits = attackers.filter((attacker) => attacker !== 'privileged').map((attacker) => processLimit(containerProcesses.get(attacker) ?? 0));
+    expect(limits).toEqual([expect.stringMatching(/^[1-9]\d*$/), expect.stringMatching(/^[1-9]\d*$/)]);
+  });
+
   test('after all of them, and after their volumes are removed, the host is as before', async () => {
     expect(await moor.kubectl('delete', 'pods', '-l', 'app in (hostile, attacker)', '--wait', '--timeout=120s')).toMatchObject({ code: 0 });
-    expect(host.evidence(dataDir)).toEqual(before);
+    expect(host.evidence()).toEqual(before);
     const [other] = await podsOf('other');
     expect(other?.status.containerStatuses).toMatchObject([{ ready: true, restartCount: 0 }]);
   });

@@ -16,8 +16,8 @@ export interface PlantedHost {
   readonly targets: PlantedTargets;
   /** Of this machine's system calls. */
   readonly numbers: ReadonlyMap<string, number>;
-  /** A digest of what no container may change; by name. `cluster`: mounts below this directory come and go. */
-  evidence(cluster: string): Readonly<Record<string, string>>;
+  /** A digest of what no container may change; by name. */
+  evidence(): Readonly<Record<string, string>>;
   dispose(): void;
 }
 
@@ -31,7 +31,7 @@ export async function plantTargets(): Promise<PlantedHost> {
   const [temporaryFile, homeFile, sharedMemoryFile, socket] = [path.join(directory, name), path.join(home, name), `/dev/shm/${name}`, `/run/${name}.sock`];
   for (const file of [temporaryFile, homeFile, sharedMemoryFile]) writeFileSync(file, `${canary}\n`, { mode: 0o666 });
   const servers = [await listen(socket, canary), await listen(`\0${name}`, canary)];
-  const loopback = createServer((connection) => connection.end(canary));
+  const loopback = createServer((connection) => connection.on('error', () => undefined).end(canary));
   await new Promise<void>((resolve) => loopback.listen(0, '127.0.0.1', resolve));
   const address = loopback.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
@@ -54,17 +54,14 @@ export async function plantTargets(): Promise<PlantedHost> {
       keyName: name,
       disk: `${(dev >>> 8) & 0xfff} ${(dev & 0xff) | ((dev >>> 12) & 0xfff00)}`,
     },
-    evidence: (cluster) => ({
+    evidence: () => ({
       files: digest([temporaryFile, homeFile, sharedMemoryFile].map((file) => `${readFileSync(file, 'utf8')} ${statSync(file).mode}`).join()),
       home: readdirSync(home).join(),
       passwords: digest(['/etc/passwd', '/etc/group', '/etc/shadow'].map((file) => readFileSync(file, 'utf8')).join()),
       kernel: ['core_pattern', 'modprobe', 'randomize_va_space'].map((each) => contentOf(`/proc/sys/kernel/${each}`)).join(),
       hostname: hostname(),
       executables: digest([process.execPath, 'dist/main/moor.js', '/bin/sh', '/usr/bin/setpriv', '/usr/bin/env'].map((file) => readFileSync(file)).join()),
-      mounts: mountTargets()
-        .filter((target) => !target.startsWith(cluster))
-        .join('\n'),
-      processes: String(statSync(`/proc/${process.pid}`).uid),
+      mounts: mountTargets().filter(isOfSystem).join(),
     }),
     dispose() {
       for (const server of [...servers, loopback]) server.close();
@@ -83,7 +80,7 @@ const perl = (script: string, ...args: readonly (string | number)[]): void => vo
 
 const listen = (where: string, answer: string): Promise<Server> =>
   new Promise((resolve, reject) => {
-    const server = createServer((connection) => connection.end(answer));
+    const server = createServer((connection) => connection.on('error', () => undefined).end(answer));
     server.on('error', reject);
     server.listen(where, () => resolve(server));
   });
@@ -93,6 +90,9 @@ const mountTargets = (): readonly string[] =>
     .split('\n')
     .map((line) => line.split(' ')[4] ?? '')
     .sort();
+
+/** Elsewhere, other tests mount at the same time. */
+const isOfSystem = (target: string): boolean => /^\/(boot|dev|etc|home|lib|proc|root|usr|var)(\/|$)/.test(target);
 
 export const mountsBelow = (directory: string): readonly string[] => mountTargets().filter((target) => target.startsWith(directory));
 
@@ -108,3 +108,17 @@ export const processesWith = (text: string): readonly number[] =>
         return false; // it has ended meanwhile
       }
     });
+
+/** The limit of processes in a process's control group, or in one around it; '': there is none. */
+export function processLimit(pid: number): string {
+  const groups = readFileSync(`/proc/${pid}/cgroup`, 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'));
+  // Version 1 has a hierarchy for them, version 2 one for all.
+  const [, controller = '', group = '/'] = groups.find(([, controllers]) => controllers === 'pids') ?? groups.find(([number]) => number === '0') ?? [];
+  for (let at = group; at !== '/'; at = path.dirname(at)) {
+    const limit = contentOf(path.join('/sys/fs/cgroup', controller, at, 'pids.max')).trim();
+    if (/^\d+$/.test(limit)) return limit;
+  }
+  return '';
+}

@@ -7,6 +7,8 @@ export interface HostilePod {
   readonly like: string;
   /** The pod is named `name` in Kubernetes' form. All containers have the volumes `payload` at /payload and `empty` at /empty, unless they have mounts. */
   readonly initScript?: string;
+  /** The init container runs as root, whatever the user of the others. */
+  readonly initAsRoot?: boolean;
   readonly containers: readonly HostileContainer[];
   /** Besides `payload` and `empty`. */
   readonly volumes?: readonly Volume[];
@@ -68,7 +70,7 @@ export const hostilePods = ({ homeFile, abstractSocket }: Targets): readonly Hos
   {
     name: 'libraries before all others',
     like: 'ld.so.preload',
-    containers: [{ name: 'app', ...script(look), ...mounts(['payload', '/etc/ld.so.preload', 'payload'], ['payload', '/etc/ld.so.cache', 'payload']) }],
+    containers: [{ name: 'app', ...script(look), ...mounts(['payload', '/etc/ld.so.preload', 'library'], ['payload', '/payload']) }],
   },
   {
     name: 'the executable of the init',
@@ -134,6 +136,16 @@ export const hostilePods = ({ homeFile, abstractSocket }: Targets): readonly Hos
     containers: [{ name: 'app', ...script(look) }],
   },
   {
+    name: 'a program with the setuid bit',
+    like: 'allowPrivilegeEscalation: false',
+    initScript: 'cp /usr/bin/id /empty/id; chmod 4755 /empty/id',
+    initAsRoot: true,
+    containers: [
+      { name: 'app', ...script('[ "$(id -ru)" = 0 ] || [ "$(/empty/id -u)" != 0 ] || echo ESCAPED'), securityContext: { allowPrivilegeEscalation: false } },
+      { name: 'permitted', ...script('echo "EUID $(/empty/id -u)"') },
+    ],
+  },
+  {
     name: 'names for the runtime',
     like: 'CVE-2022-23648: paths of images, hostile names',
     containers: [
@@ -151,6 +163,9 @@ export const hostilePods = ({ homeFile, abstractSocket }: Targets): readonly Hos
   },
 ];
 
+/** Not privileged, but with `allowPrivilegeEscalation`: it shows that a program with the setuid bit works otherwise. */
+export const setuidControl = { pod: 'a program with the setuid bit', container: 'permitted', says: 'EUID 0' };
+
 export interface HostileUser {
   readonly suffix: string;
   readonly uid: number;
@@ -161,7 +176,11 @@ export interface HostileUser {
 const usual: Pick<Container, 'volumeMounts'> = mounts(['payload', '/payload'], ['empty', '/empty']);
 
 /** The pod's definition for one of the users. `over`: for containers of a weakened pod. */
-export function hostileSpec({ initScript, containers, volumes = [] }: HostilePod, { uid, allowed }: HostileUser, homeFile: string): PodSpec {
+export function hostileSpec(
+  { initScript, initAsRoot = false, containers, volumes = [] }: HostilePod,
+  { uid, allowed }: HostileUser,
+  homeFile: string,
+): PodSpec {
   const env = [
     { name: 'ALLOWED', value: allowed },
     { name: 'HOME_FILE', value: homeFile },
@@ -172,7 +191,9 @@ export function hostileSpec({ initScript, containers, volumes = [] }: HostilePod
     terminationGracePeriodSeconds: 0,
     automountServiceAccountToken: false,
     securityContext: { runAsUser: uid },
-    ...(initScript === undefined ? {} : { initContainers: [complete({ name: 'init', ...script(initScript) })] }),
+    ...(initScript === undefined
+      ? {}
+      : { initContainers: [complete({ name: 'init', ...script(initScript), ...(initAsRoot ? { securityContext: { runAsUser: 0 } } : {}) })] }),
     containers: containers.map(complete),
     volumes: [{ name: 'payload', configMap: { name: 'payload', defaultMode: 0o755 } }, { name: 'empty', emptyDir: {} }, ...volumes],
   };
