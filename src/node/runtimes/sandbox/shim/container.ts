@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { closeSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Writable } from 'node:stream';
 import type { Cancel, World } from '../../../../world/world.ts';
@@ -18,6 +18,7 @@ import type { Layout } from './layout.ts';
 import { LogFile, type LogBounds, oldFiles } from './log-file.ts';
 import { followInit } from './init-process.ts';
 import { marking, signal } from './processes.ts';
+import { readEnd } from './read-end.ts';
 import type { RootMaker } from './roots.ts';
 import { writeState } from './state-files.ts';
 
@@ -337,12 +338,3 @@ const deviceNumber = (rdev: number): string => `${(rdev >>> 8) & 0xfff}:${(rdev 
 
 const startErrorPrefix =
   'failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: error during container init: ';
-
-function readEnd(file: string, bytes: number): string {
-  try {
-    const whole = readFileSync(file);
-    return whole.subarray(Math.max(0, statSync(file).size - bytes)).toString();
-  } catch {
-    return '';
-  }
-}
