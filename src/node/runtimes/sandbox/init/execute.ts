@@ -1,7 +1,7 @@
 /** The last steps of an init: the program of the container. */
 import { errors } from './linux.ts';
 import { listOf, type Step } from './program.ts';
-import { errorText, type InitFailure } from './reports.ts';
+import { errorText, failureOf, type InitFailure } from './reports.ts';
 
 export const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
@@ -36,14 +36,10 @@ function candidatesOf(name: string, variables: readonly string[]): readonly stri
 
 /** With runc's messages. */
 export function failureText({ step, error }: InitFailure, { command: [name = ''] }: Execution): string {
-  if (step.call !== 'execve') return `${otherFailure(step, error)}: unknown`;
+  if (step.call === 'openat2' && error === errors.ELOOP) return 'current working directory is outside of container mount namespace root: unknown';
+  if (step.call !== 'execve') return `${failureOf({ step, error })}: unknown`;
   const quoted = `exec: ${JSON.stringify(name)}`;
   if (!notThere.some((each) => each === error)) return `exec ${name}: ${errorText(error)}: unknown`;
   if (!name.includes('/')) return `${quoted}: executable file not found in $PATH: unknown`;
   return error === errors.EACCES ? `${quoted}: ${errorText(error)}: unknown` : `${quoted}: stat ${name}: ${errorText(error)}: unknown`;
-}
-
-function otherFailure({ call, failure = call }: Step, error: number): string {
-  if (call === 'openat2' && error === errors.ELOOP) return 'current working directory is outside of container mount namespace root';
-  return `${failure}: ${errorText(error)}`;
 }

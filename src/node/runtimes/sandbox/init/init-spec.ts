@@ -7,12 +7,13 @@ import { defaultPath } from './execute.ts';
 /** What the processes of a container have in common. @throws on an unknown capability */
 export function initSpec(spec: ContainerSpec, command: readonly string[], groups: readonly string[]): InitSpec {
   const { uid = 0, gid = 0, groups: supplemental } = spec.user;
-  const { noNewPrivileges, seccompFilter } = spec;
+  const { noNewPrivileges, seccompFilter, appArmorProfile } = spec;
   return {
     command,
     variables: variablesOf(spec),
     workingDir: spec.workingDir === '' ? '/' : spec.workingDir,
     groups,
+    appArmorProfile,
     identity: {
       uid,
       gid,

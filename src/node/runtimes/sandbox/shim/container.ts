@@ -16,7 +16,7 @@ import { joinGroups, type ControlGroup, limit } from './control-groups.ts';
 import type { Layout } from './layout.ts';
 import { LogFile, type LogBounds, oldFiles } from './log-file.ts';
 import { followInit } from './init-process.ts';
-import { descendantsOf, marking, signal } from './processes.ts';
+import { descendantsOf, killGroups, marking, signal } from './processes.ts';
 import type { RootMaker } from './roots.ts';
 import { writeState } from './state-files.ts';
 
@@ -139,7 +139,7 @@ export class ShimContainer {
     const init: ContainerInitSpec = {
       ...initSpec(spec, spec.tty ? inTerminal(program) : program, this.groups),
       entered: entered.map(({ flags }) => flags),
-      ownProcesses: !spec.hostPid && target === undefined,
+      ownProcesses: !spec.hostPid && !entered.some(({ flags }) => (flags & clone.newProcesses) !== 0),
       isSharing: this.#isSharing,
     };
     const launched = inits.launch(containerInit(init), {
@@ -241,13 +241,21 @@ export class ShimContainer {
       const failed = (message: string): void => resolve(this.#fail(message));
       let wrong: string | undefined;
       followInit(launched, {
-        onProcess: async (pid) => {
+        onWaiting: async (pid) => {
           this.#pid = pid;
-          this.#process = this.#context.inits.openProcess(pid);
           if (!this.#isKilled) wrong = await this.#makeRoot(pid);
           if (wrong === '') return true;
           this.#kill();
           return false;
+        },
+        onProgram: (pid) => {
+          this.#pid = pid;
+          this.#process = this.#context.inits.openProcess(pid);
+          if (this.#isKilled) this.#kill();
+        },
+        onProgramEnd: () => {
+          this.#forgetProcess();
+          if (!init.ownProcesses) killGroups(this.groups);
         },
         onExecuted: () => {
           this.#change({ type: 'running', startedAt: this.#context.world.clock.now() });
@@ -304,11 +312,16 @@ export class ShimContainer {
 
   #end(end: ContainerEnd): void {
     this.#child = undefined;
+    this.#forgetProcess();
+    this.#change({ type: 'exited', ...end });
+    this.#resolveEnded();
+  }
+
+  /** Its id may be reused. */
+  #forgetProcess(): void {
     this.#pid = undefined;
     if (this.#process !== undefined) closeSync(this.#process);
     this.#process = undefined;
-    this.#change({ type: 'exited', ...end });
-    this.#resolveEnded();
   }
 
   #change(state: ContainerRunState): void {
