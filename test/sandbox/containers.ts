@@ -31,7 +31,7 @@ export function containersOf(machine: Machine, runtime: Runtime): Containers {
   return {
     pod,
     start,
-    async output(over, uid = undefined) {
+    async output(over, uid) {
       const own = uid ?? (await pod());
       const { id } = await start(over, own);
       await machine.until(runtime, own, hasEnded(id));
