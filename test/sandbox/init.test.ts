@@ -64,7 +64,7 @@ describeWithSandboxes('the processes of a container', () => {
     const traces = { capabilities: { add: ['SYS_PTRACE'], drop: [] } };
     for (const more of [{}, { noNewPrivileges: true }, traces, nonRoot, { ...nonRoot, noNewPrivileges: true }, { ...traces, noNewPrivileges: true }]) {
       expect(await factsOf({ ...filter, ...more })).toMatchObject({ Seccomp: '2' });
-      expect(await containers.output({ ...tried, ...filter, ...more })).toMatch(/refused$/);
+      expect(await containers.output({ ...tried, ...filter, ...more })).toMatch(/^refused$/m);
     }
     await expect(containers.start({ seccompFilter: Buffer.alloc(8).toString('base64') })).rejects.toThrow('unable to init seccomp: invalid argument');
   });
@@ -178,6 +178,15 @@ describeWithSandboxes('the processes of a container', () => {
       await expect(containers.exec(id, [name])).rejects.toThrow(message);
     }
     await expect(containers.start({ env: [{ name: 'A', value: 'b\0C=d' }] })).rejects.toThrow('a text with a zero byte');
+  });
+
+  test('that cannot be executed in a terminal say why as well', async () => {
+    await expect(containers.start({ command: ['no-such-program'], args: [], tty: true })).rejects.toThrow('executable file not found in $PATH: unknown');
+    const { id } = await containers.start({});
+    const opened = await runtime.exec(id, { command: ['/no/such/program'], stdin: false, tty: true });
+    expect(opened.ok && (await opened.value.done)).toMatchObject({
+      message: expect.stringContaining('stat /no/such/program: no such file or directory: unknown'),
+    });
   });
 
   test('are waited for by a process without rights, whose executable cannot be changed', async () => {

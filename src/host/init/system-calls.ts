@@ -11,6 +11,7 @@ export const systemCalls: Readonly<Record<SystemCall, Readonly<Record<InitArchit
   close_range: { x64: 436, arm64: 436 },
   execve: { x64: 59, arm64: 221 },
   exit_group: { x64: 231, arm64: 94 },
+  faccessat2: { x64: 439, arm64: 439 },
   fchdir: { x64: 81, arm64: 50 },
   ioctl: { x64: 16, arm64: 29 },
   keyctl: { x64: 250, arm64: 219 },

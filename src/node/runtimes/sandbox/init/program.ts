@@ -35,6 +35,7 @@ export type SystemCall =
   | 'close_range'
   | 'execve'
   | 'exit_group'
+  | 'faccessat2'
   | 'fchdir'
   | 'ioctl'
   | 'keyctl'

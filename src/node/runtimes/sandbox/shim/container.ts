@@ -11,7 +11,6 @@ import { failureText } from '../init/execute.ts';
 import { clone } from '../init/linux.ts';
 import { initSpec } from '../init/init-spec.ts';
 import { programOf } from '../images.ts';
-import { inTerminal } from '../terminal.ts';
 import { joinGroups, type ControlGroup, limit } from './control-groups.ts';
 import type { Layout } from './layout.ts';
 import { LogFile, type LogBounds, oldFiles } from './log-file.ts';
@@ -132,12 +131,11 @@ export class ShimContainer {
   #launch(log: LogFile): Promise<Result<ContainerRun>> {
     const { layout, inits, namespaces, processOf } = this.#context;
     const { spec } = this;
-    const program = programOf(spec);
     const pod = namespaces();
     const target = spec.processesOf === undefined ? undefined : processOf(spec.processesOf);
     const entered = [pod, ...(target === undefined ? [] : [{ process: target, flags: clone.newProcesses }])];
     const init: ContainerInitSpec = {
-      ...initSpec(spec, spec.tty ? inTerminal(program) : program, this.groups),
+      ...initSpec(spec, programOf(spec), this.groups),
       entered: entered.map(({ flags }) => flags),
       ownProcesses: !spec.hostPid && !entered.some(({ flags }) => (flags & clone.newProcesses) !== 0),
       isSharing: this.#isSharing,

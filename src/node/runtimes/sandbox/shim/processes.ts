@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import path from 'node:path';
 import { defaultPath } from '../init/execute.ts';
@@ -97,6 +97,21 @@ export function killGroups(directories: readonly string[]): void {
   }
 }
 const mostAttempts = 100;
+
+/** The directories of a control group and of those below it, in every hierarchy. */
+export function directoriesOf(group: string): readonly string[] {
+  const root = '/sys/fs/cgroup';
+  const below = (directory: string): readonly string[] => [directory, ...subdirectories(directory).flatMap((name) => below(path.join(directory, name)))];
+  return [root, ...subdirectories(root).map((name) => path.join(root, name))]
+    .map((hierarchy) => path.join(hierarchy, group))
+    .filter((directory) => existsSync(directory))
+    .flatMap(below);
+}
+
+const subdirectories = (directory: string): readonly string[] =>
+  readdirSync(directory, { withFileTypes: true })
+    .filter((each) => each.isDirectory())
+    .map(({ name }) => name);
 
 function processesIn(directory: string): readonly number[] {
   try {
