@@ -64,4 +64,5 @@ function defaultRoute(gateway: string): Buffer {
 
 const bytesOf = (address: string): readonly number[] => address.split('.').map(Number);
 
-const netmask = (prefix: number): readonly number[] => [0, 8, 16, 24].map((before) => 256 - 2 ** (8 - Math.min(8, Math.max(0, prefix - before))));
+/** Of a prefix of this length. */
+export const netmask = (prefix: number): readonly number[] => [0, 8, 16, 24].map((before) => 256 - 2 ** (8 - Math.min(8, Math.max(0, prefix - before))));
