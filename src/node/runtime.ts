@@ -83,6 +83,10 @@ export interface PodSandboxSpec {
   /** The pod's own; undefined: it shares the host's network. */
   readonly address: string | undefined;
   readonly hostIpc: boolean;
+  /** Its containers see each other's processes. */
+  readonly sharesProcesses?: boolean;
+  /** Kernel parameters of its namespaces: paths below /proc/sys, and values. */
+  readonly sysctls?: readonly { readonly path: string; readonly value: string }[];
   /** All lines of /etc/resolv.conf; undefined: the host's. */
   readonly resolvConf: string | undefined;
   /** All lines of /etc/hosts. */
@@ -154,7 +158,9 @@ export interface ContainerSpec {
   /** `procMount: Unmasked`: it sees all of /proc, and may write what its user may. */
   readonly unmaskedProc?: boolean;
   /** A filter of system calls: structures `sock_filter`, little endian, in base64. Undefined: unconfined. */
-  readonly seccompFilter?: string | undefined;
+  readonly seccompFilter?: string;
+  /** The kernel's AppArmor profile that the program is confined by; undefined: none. */
+  readonly appArmorProfile?: string;
   readonly hostPid: boolean;
   /** The container of the same pod whose processes it shares; undefined: it has its own. */
   readonly processesOf?: string | undefined;

@@ -71,7 +71,10 @@ const usual = [
 ];
 
 /** The numbers of the capabilities that root has in a container. `all`: those of the shim. @throws on an unknown name */
-export function capabilitiesOf({ privileged, capabilities: { add, drop } }: ContainerSpec, all: ReadonlySet<number>): ReadonlySet<number> {
+export function capabilitiesOf(
+  { privileged, capabilities: { add, drop } }: Pick<ContainerSpec, 'privileged' | 'capabilities'>,
+  all: ReadonlySet<number>,
+): ReadonlySet<number> {
   if (privileged) return all;
   const plain = (list: readonly string[]) => list.map((name) => name.toLowerCase().replace(/^cap_/, ''));
   const [added, dropped] = [plain(add), plain(drop)];

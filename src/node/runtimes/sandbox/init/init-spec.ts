@@ -3,16 +3,19 @@ import type { ContainerSpec } from '../../../runtime.ts';
 import { capabilitiesIn, capabilitiesOf } from './capabilities.ts';
 import type { InitSpec } from './container-init.ts';
 import { defaultPath } from './execute.ts';
+import { inTerminal } from '../terminal.ts';
 
 /** What the processes of a container have in common. @throws on an unknown capability */
 export function initSpec(spec: ContainerSpec, command: readonly string[], groups: readonly string[]): InitSpec {
   const { uid = 0, gid = 0, groups: supplemental } = spec.user;
-  const { noNewPrivileges, seccompFilter } = spec;
+  const { noNewPrivileges, seccompFilter, appArmorProfile } = spec;
   return {
     command,
+    ...(spec.tty ? { launcher: inTerminal(command) } : {}),
     variables: variablesOf(spec),
     workingDir: spec.workingDir === '' ? '/' : spec.workingDir,
     groups,
+    appArmorProfile,
     identity: {
       uid,
       gid,

@@ -12,12 +12,11 @@ import { failureText } from '../init/execute.ts';
 import { clone } from '../init/linux.ts';
 import { initSpec } from '../init/init-spec.ts';
 import { programOf } from '../images.ts';
-import { inTerminal } from '../terminal.ts';
 import { type ControlGroup, type ControlGroups, type DeviceRule, usualDevices } from './control-groups.ts';
 import type { Layout } from './layout.ts';
 import { LogFile, type LogBounds, oldFiles } from './log-file.ts';
 import { followInit } from './init-process.ts';
-import { marking, signal } from './processes.ts';
+import { killGroups, marking, signal } from './processes.ts';
 import { readEnd } from './read-end.ts';
 import type { RootMaker } from './roots.ts';
 import { writeState } from './state-files.ts';
@@ -136,14 +135,13 @@ export class ShimContainer {
   #launch(log: LogFile): Promise<Result<ContainerRun>> {
     const { layout, inits, namespaces, processOf } = this.#context;
     const { spec } = this;
-    const program = programOf(spec);
     const pod = namespaces();
     const target = spec.processesOf === undefined ? undefined : processOf(spec.processesOf);
     const entered = [pod, ...(target === undefined ? [] : [{ process: target, flags: clone.newProcesses }])];
     const init: ContainerInitSpec = {
-      ...initSpec(spec, spec.tty ? inTerminal(program) : program, this.groups),
+      ...initSpec(spec, programOf(spec), this.groups),
       entered: entered.map(({ flags }) => flags),
-      ownProcesses: !spec.hostPid && target === undefined,
+      ownProcesses: !spec.hostPid && !entered.some(({ flags }) => (flags & clone.newProcesses) !== 0),
     };
     const launched = inits.launch(containerInit(init), {
       stdio: [spec.stdin || spec.tty ? 'pipe' : 'ignore', 'pipe', 'pipe'],
@@ -240,13 +238,21 @@ export class ShimContainer {
       const failed = (message: string): void => resolve(this.#fail(message));
       let wrong: string | undefined;
       followInit(launched, {
-        onProcess: async (pid) => {
+        onWaiting: async (pid) => {
           this.#pid = pid;
-          this.#process = this.#context.inits.openProcess(pid);
           if (!this.#isKilled) wrong = await this.#makeRoot(pid);
           if (wrong === '') return true;
           this.#kill();
           return false;
+        },
+        onProgram: (pid) => {
+          this.#pid = pid;
+          this.#process = this.#context.inits.openProcess(pid);
+          if (this.#isKilled) this.#kill();
+        },
+        onProgramEnd: () => {
+          this.#forgetProcess();
+          if (!init.ownProcesses) killGroups(this.groups);
         },
         onExecuted: () => {
           this.#change({ type: 'running', startedAt: this.#context.world.clock.now() });
@@ -303,11 +309,16 @@ export class ShimContainer {
 
   #end(end: ContainerEnd): void {
     this.#child = undefined;
+    this.#forgetProcess();
+    this.#change({ type: 'exited', ...end });
+    this.#resolveEnded();
+  }
+
+  /** Its id may be reused. */
+  #forgetProcess(): void {
     this.#pid = undefined;
     if (this.#process !== undefined) closeSync(this.#process);
     this.#process = undefined;
-    this.#change({ type: 'exited', ...end });
-    this.#resolveEnded();
   }
 
   #change(state: ContainerRunState): void {
