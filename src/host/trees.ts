@@ -84,7 +84,12 @@ export const openDirectory = (directory: string): Promise<FileHandle> => fs.open
 export async function openWithoutLinks(base: string, relative: string): Promise<FileHandle | undefined> {
   let handle = await openDirectory(base);
   for (const part of relative.split('/').filter((each) => each !== '')) {
-    const next = await openIn(handle, part, 0).finally(() => handle.close());
+    let next: FileHandle | undefined;
+    try {
+      next = await openIn(handle, part, 0);
+    } finally {
+      await handle.close();
+    }
     if (next === undefined) return undefined;
     handle = next;
     if (!(await handle.stat()).isSymbolicLink()) continue;

@@ -81,9 +81,9 @@ export interface HostFiles {
 /** A file of a tree, whatever has its name meanwhile. */
 export interface TreeEntry {
   readonly stat: FileStat;
-  setGroup(gid: number): Promise<void>;
+  readonly setGroup: (gid: number) => Promise<void>;
   /** Not of links. */
-  setMode(mode: number): Promise<void>;
+  readonly setMode: (mode: number) => Promise<void>;
 }
 
 /** An open file: a concurrent rename cannot replace it. */

@@ -5,8 +5,8 @@ export type SandboxSupport = { readonly can: true } | { readonly can: false; rea
 
 const needed = ['unshare', 'nsenter', 'ip'];
 
-/** The first Linux with every system call of an init: close_range(2) with its flag for descriptors that are closed on exec. */
-const oldest = [5, 11] as const;
+/** The first Linux with every system call of inits and roots: mount_setattr(2). */
+const oldest = [5, 12] as const;
 
 /** Only for a program that hangs: a busy machine may take seconds. */
 const longestMs = 60_000;
@@ -19,10 +19,11 @@ export function canSandbox(): SandboxSupport {
   if (major < oldest[0] || (major === oldest[0] && minor < oldest[1]))
     return { can: false, why: `containers need Linux ${oldest.join('.')}, this is ${release()}` };
   if (process.getuid?.() !== 0) return { can: false, why: 'containers need root: only root may mount' };
-  // As every container: an overlay of the host's files, in new namespaces.
+  // As every container: an overlay of the host's programs, in new namespaces, with a limit of processes.
   const trial = [
     `for program in ${needed.join(' ')}; do command -v "$program" >/dev/null || { echo "there is no $program here" >&2; exit 1; }; done`,
-    'mount -t tmpfs moor /mnt && mkdir /mnt/upper /mnt/work /mnt/root && mount -t overlay -o lowerdir=/,upperdir=/mnt/upper,workdir=/mnt/work overlay /mnt/root',
+    'groups=/sys/fs/cgroup; [ -w $groups/pids/cgroup.procs ] || { [ -w $groups/cgroup.procs ] && grep -qw pids $groups/cgroup.controllers; } || { echo "there is no pids controller of control groups here that can be changed" >&2; exit 1; }',
+    'mount -t tmpfs moor /mnt && mkdir /mnt/upper /mnt/work /mnt/root && mount -t overlay -o lowerdir=/usr/bin,upperdir=/mnt/upper,workdir=/mnt/work overlay /mnt/root',
   ].join('\n');
   const tried = spawnSync('unshare', ['--mount', '--pid', '--net', '--ipc', '--uts', '--cgroup', '--fork', 'sh', '-c', trial], {
     timeout: longestMs,
