@@ -2,7 +2,7 @@
 export interface Directories {
   /** With its parents; an existing directory is no error. */
   make(path: string): Promise<void>;
-  /** Recursively; a missing path is no error. Removes files too. */
+  /** Recursively; a missing path is no error. Removes files too. Follows no link below the path's first directory, and enters no mount. */
   remove(path: string): Promise<void>;
   /** Its names; empty if it does not exist. */
   list(path: string): Promise<readonly string[]>;

@@ -1,7 +1,8 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Directories } from '../drivers/directories.ts';
 import { errorTexts } from './error-texts.ts';
+import { openWithoutLinks, removeName } from './trees.ts';
 
 /** Directories of this machine. Errors have the text of Go's os package, as in Kubernetes' events. */
 export const realDirectories: Directories = {
@@ -10,7 +11,7 @@ export const realDirectories: Directories = {
     await mkdir(directory, { recursive: true, mode: 0o750 }).catch(throwAsGo('mkdir', directory));
   },
   async remove(directory) {
-    await rm(directory, { recursive: true, force: true }).catch(throwAsGo('unlinkat', directory));
+    await removeWithoutLinks(directory).catch(throwAsGo('unlinkat', directory));
   },
   async list(directory) {
     try {
@@ -35,6 +36,18 @@ export const realDirectories: Directories = {
     await rename(next, file).catch(throwAsGo('rename', file));
   },
 };
+
+/** Pods may have written to every directory on the way. */
+async function removeWithoutLinks(directory: string): Promise<void> {
+  const [first = '', ...between] = path.dirname(directory).split('/').slice(1);
+  const parent = await openWithoutLinks(`/${first}`, between.join('/'));
+  if (parent === undefined) return;
+  try {
+    await removeName(parent, path.basename(directory));
+  } finally {
+    await parent.close();
+  }
+}
 
 const throwAsGo = (call: string, asked: string) => (error: unknown) => {
   const { code = '', path: found = asked, message } = error as NodeJS.ErrnoException;

@@ -2,7 +2,9 @@ import { constants, type Stats } from 'node:fs';
 import fs, { type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import type { FileStat, HostFiles, OpenedPath, TreeSize, Usage } from '../world/mounts.ts';
+import { factsOf } from './file-stat.ts';
 import { readMounts } from './mounts.ts';
+import { openDirectory, removeName, walkTree } from './trees.ts';
 
 /** The files of this machine. */
 export const realHostFiles: HostFiles = {
@@ -41,14 +43,20 @@ export const realHostFiles: HostFiles = {
     const found = await factsOrNothing(fs.lstat(directory));
     if (found === undefined) return;
     // The mount table has paths without links: a link above the directory would hide a mount below it.
-    const real = path.join(await fs.realpath(path.dirname(directory)), path.basename(directory));
+    const parent = await fs.realpath(path.dirname(directory));
+    const real = path.join(parent, path.basename(directory));
     const mounted = (await readMounts()).find(({ target }) => target === real || target.startsWith(`${real}/`));
     if (mounted !== undefined) throw Object.assign(new Error(`remove ${directory}: ${mounted.target} is mounted`), { code: 'EBUSY' });
-    await fs.rm(real, { recursive: true, force: true });
+    const handle = await openDirectory(parent);
+    try {
+      await removeName(handle, path.basename(directory));
+    } finally {
+      await handle.close();
+    }
   },
 
   setOwner: (file, { uid, gid }) => fs.lchown(file, uid, gid),
-  setMode: (file, mode) => fs.chmod(file, mode),
+  walkTree,
 
   async usage(file) {
     const { mode, rdev } = await fs.stat(file);
@@ -162,18 +170,4 @@ async function factsOrNothing(looked: Promise<Stats>): Promise<FileStat | undefi
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw error;
   }
-}
-
-function factsOf(stats: Stats): FileStat {
-  const { mode, uid, gid, size } = stats;
-  return { type: typeOf(stats), mode: mode & 0o7777, uid, gid, size };
-}
-
-function typeOf(stats: Stats): FileStat['type'] {
-  if (stats.isDirectory()) return 'directory';
-  if (stats.isSymbolicLink()) return 'link';
-  if (stats.isSocket()) return 'socket';
-  if (stats.isFIFO()) return 'pipe';
-  if (stats.isCharacterDevice()) return 'character-device';
-  return stats.isBlockDevice() ? 'block-device' : 'file';
 }

@@ -156,9 +156,9 @@ export interface ContainerSpec {
   readonly capabilities: { readonly add: readonly string[]; readonly drop: readonly string[] };
   readonly noNewPrivileges: boolean;
   /** A filter of system calls: structures `sock_filter`, little endian, in base64. Undefined: unconfined. */
-  readonly seccompFilter?: string | undefined;
+  readonly seccompFilter?: string;
   /** The kernel's AppArmor profile that the program is confined by; undefined: none. */
-  readonly appArmorProfile?: string | undefined;
+  readonly appArmorProfile?: string;
   /** `procMount: Unmasked`: it sees all of /proc, and may write what its user may. */
   readonly unmaskedProc?: boolean;
   readonly hostPid: boolean;

@@ -65,7 +65,8 @@ export interface HostFiles {
   removeTree(path: string): Promise<void>;
   /** Does not follow links (lchown). */
   setOwner(path: string, owner: { readonly uid: number; readonly gid: number }): Promise<void>;
-  setMode(path: string, mode: number): Promise<void>;
+  /** Calls with every file of a tree, with a directory after its content. Follows no link, even if the tree changes concurrently. */
+  walkTree(path: string, visit: (entry: TreeEntry) => Promise<void>): Promise<void>;
   /** Of the path's file system (statfs). Of a block device: the capacity only. */
   usage(path: string): Promise<Usage>;
   /** The disk usage of a directory (du -x): hard links count once, other file systems and links are not entered. */
@@ -75,6 +76,14 @@ export interface HostFiles {
    * changes concurrently. The result refers to the same file until it is closed.
    */
   openBelow(base: string, relative: string, mode: number): Promise<OpenedPath>;
+}
+
+/** A file of a tree, whatever has its name meanwhile. */
+export interface TreeEntry {
+  readonly stat: FileStat;
+  readonly setGroup: (gid: number) => Promise<void>;
+  /** Not of links. */
+  readonly setMode: (mode: number) => Promise<void>;
 }
 
 /** An open file: a concurrent rename cannot replace it. */

@@ -18,7 +18,7 @@ const changing = new Set<HostCall['name']>([
   'removeDirectory',
   'removeTree',
   'setOwner',
-  'setMode',
+  'walkTree',
 ]);
 
 /** The agent dies right after its n-th change, before the call returns. */

@@ -82,6 +82,22 @@ function describeHost(name: string, make: () => Promise<Host>): void {
       await files.removeTree(at('pod'));
     });
 
+    test('a tree is walked with directories last, and the targets of links are not in it', async () => {
+      const { files, at } = await setUp();
+      await files.makeDirectory(at('tree/below'), 0o750);
+      await files.write(at('tree/below/file'), bytes('x'), 0o600);
+      await files.makeLink(at('tree/link'), at('data'));
+      const seen: string[] = [];
+      await files.walkTree(at('tree'), async ({ stat, setGroup, setMode }) => {
+        seen.push(stat.type);
+        await setGroup(stat.gid);
+        if (stat.type === 'file') await setMode(0o660);
+      });
+      expect(seen).toEqual(['file', 'directory', 'link', 'directory']);
+      expect(await files.stat(at('tree/below/file'))).toMatchObject({ mode: 0o660 });
+      expect(await files.stat(at('data/file'))).toMatchObject({ mode: 0o640 });
+    });
+
     test('the targets of links in a removed tree stay', async () => {
       const { files, at } = await setUp();
       await files.makeDirectory(at('pod'), 0o750);

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ContainerRun, ContainerSpec, PodSandboxSpec, PodState, Runtime } from '../../src/node/runtime.ts';
 import { layoutOf } from '../../src/node/runtimes/sandbox/shim/layout.ts';
-import { marked } from '../../src/node/runtimes/sandbox/shim/processes.ts';
+import { directoriesOf, marked } from '../../src/node/runtimes/sandbox/shim/processes.ts';
 import { containerSpec, describeWithSandboxes, type Machine, podSpec, sandboxMachine } from './sandboxes.ts';
 
 describeWithSandboxes('containers of the sandbox runtime', () => {
@@ -362,12 +362,22 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
   test('end with their shim, and the next one reports it', async () => {
     const { uid, run } = await started({ ...shell('echo up; exec sleep infinity'), user: { uid: 1234, gid: 1234, groups: [] } });
     await awaitLog(run.id, 'up');
+    // The end of its parent does not end a process that has changed its user.
+    const changes = await started({
+      command: ['perl', '-e', '$| = 1; $< = $> = 1234; print "up\\n"; sleep 1000'],
+      args: [],
+      resources: { cpuMilli: undefined, cpuRequestMilli: undefined, memoryBytes: 64 * 1024 * 1024 },
+    });
+    await awaitLog(changes.run.id, 'up');
+    const processes = () => directoriesOf(layoutOf(machine.root).group).flatMap((group) => readFileSync(path.join(group, 'cgroup.procs'), 'utf8').trim());
+    expect(processes().filter((pids) => pids !== '')).not.toEqual([]);
     const shim = marked(`shim ${machine.root}`);
     expect(shim.size).toBe(1);
     for (const pid of shim.values()) process.kill(pid, 'SIGKILL');
     expect((await endOf(uid))?.state).toMatchObject({ exitCode: 137, reason: 'ContainerStatusUnknown' });
     expect(runtime.pod(uid)?.sandbox).toBeUndefined();
     // Whether its processes are gone as well.
+    await expect.poll(() => processes().filter((pids) => pids !== '')).toEqual([]);
     await expect.poll(() => marked(`${layoutOf(machine.root).name}:`).size).toBe(0);
   });
 });

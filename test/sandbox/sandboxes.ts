@@ -23,8 +23,8 @@ export function describeWithSandboxes(name: string, tests: () => void): void {
 export interface Machine {
   readonly root: string;
   readonly podCidr: string;
-  /** The runtime of an agent; a second one is that of a restarted agent. */
-  agent(): Runtime;
+  /** The runtime of an agent; a second one is that of a restarted agent. `launcher`: a program that executes the shim, with its arguments. */
+  agent(launcher?: readonly string[]): Runtime;
   /** Resolves once the pod's state matches. */
   until(runtime: Runtime, uid: string, isSo: (pod: PodState | undefined) => boolean): Promise<PodState | undefined>;
   dispose(): Promise<void>;
@@ -46,8 +46,8 @@ export async function sandboxMachine(options: Partial<ShimSettings> = {}): Promi
   return {
     root: state,
     podCidr,
-    agent() {
-      const runtime = sandboxRuntime({ world, root: state, version: 'test', shim: [process.execPath, program, JSON.stringify(settings)] });
+    agent(launcher = []) {
+      const runtime = sandboxRuntime({ world, root: state, version: 'test', shim: [...launcher, process.execPath, program, JSON.stringify(settings)] });
       runtimes.push(runtime);
       return runtime;
     },

@@ -1,6 +1,6 @@
 import type { Pod } from '../../api/generated/types.ts';
 import type { Clock } from '../../world/world.ts';
-import type { FileStat, HostFiles } from '../../world/mounts.ts';
+import type { HostFiles, TreeEntry } from '../../world/mounts.ts';
 
 export interface OwnershipOptions {
   readonly files: HostFiles;
@@ -24,8 +24,8 @@ export async function setVolumeOwnership(root: string, ownership: OwnershipOptio
   if (group === undefined) return;
   const policy = ownership.when === 'policy' && securityContext?.fsGroupChangePolicy !== 'OnRootMismatch' ? 'always' : ownership.when;
   if (policy !== 'always' && (await rootMatches(root, group, ownership))) return;
-  const stat = await ownership.files.stat(root);
-  if (stat !== undefined) await new OwnershipWalk(root, group, ownership).give(root, stat);
+  const walk = new OwnershipWalk(root, group, ownership);
+  if ((await ownership.files.stat(root)) !== undefined) await ownership.files.walkTree(root, (entry) => walk.give(entry));
 }
 
 /** Whether the root has the group and the permissions. */
@@ -54,27 +54,17 @@ class OwnershipWalk {
     this.#reportAt = ownership.clock.monotonic() + firstReportMs;
   }
 
-  async give(path: string, stat: FileStat): Promise<void> {
-    const { files } = this.#ownership;
-    if (stat.type === 'directory') {
-      for (const name of await files.list(path)) {
-        const child = `${path}/${name}`;
-        const found = await files.stat(child);
-        if (found !== undefined) await this.give(child, found);
-      }
-    }
+  async give(entry: TreeEntry): Promise<void> {
     this.#count++;
     this.#report();
-    await this.#change(path, stat).catch(() => undefined);
+    await this.#change(entry).catch(() => undefined);
   }
 
-  async #change(path: string, { type, mode, uid }: FileStat): Promise<void> {
-    const { files, readOnly } = this.#ownership;
-    await files.setOwner(path, { uid, gid: this.#group });
-    // chmod follows links.
+  async #change({ stat: { type, mode }, setGroup, setMode }: TreeEntry): Promise<void> {
+    await setGroup(this.#group);
     if (type === 'link') return;
-    const bits = (readOnly ? readOnlyBits : readWrite) | (type === 'directory' ? execute | setGroupId : 0);
-    await files.setMode(path, mode | bits);
+    const bits = (this.#ownership.readOnly ? readOnlyBits : readWrite) | (type === 'directory' ? execute | setGroupId : 0);
+    await setMode(mode | bits);
   }
 
   #report(): void {

@@ -74,7 +74,7 @@ export class PodWorker {
         this.#kill(pod, action);
         return 'done';
       case 'resize':
-        return this.#resize(action);
+        return this.#resize(pod, action);
       case 'stop-sandbox':
         return this.#stopSandbox(pod);
       case 'delete-pod':
@@ -218,9 +218,11 @@ export class PodWorker {
   }
 
   /** A container that has just ended needs no other limits. */
-  async #resize({ container, id }: ResizeContainer): Promise<Outcome> {
+  async #resize(pod: Stored<Pod>, { container, id }: ResizeContainer): Promise<Outcome> {
     const changed = await this.#context.runtime.limitContainer(id, limitsOf(container));
-    return changed.ok || changed.error.reason === 'not-found' ? 'done' : { retry: changed.error.message };
+    if (changed.ok || changed.error.reason === 'not-found') return 'done';
+    this.#record(pod, container, { type: 'Warning', reason: 'ResizeError', message: `Error resizing container ${container.name}: ${changed.error.message}` });
+    return { retry: changed.error.message };
   }
 
   /** Does not wait for the container's end: meanwhile the worker decides about the others. */

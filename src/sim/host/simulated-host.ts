@@ -1,4 +1,4 @@
-import type { FileStat, HostFiles, MountEntry, MountRequest, Mounts, OpenedPath, TreeSize, Usage } from '../../world/mounts.ts';
+import type { FileStat, HostFiles, MountEntry, MountRequest, Mounts, OpenedPath, TreeEntry, TreeSize, Usage } from '../../world/mounts.ts';
 import { type Directory, type Inode, newDirectory, partsOf, systemError } from './file-tree.ts';
 
 /** A call that a simulated host is about to carry out. */
@@ -232,8 +232,15 @@ export class SimulatedHost implements Mounts, HostFiles {
     return this.#call('setOwner', path, () => void Object.assign(this.#find(path, false).inode, owner));
   }
 
-  setMode(path: string, mode: number): Promise<void> {
-    return this.#call('setMode', path, () => void Object.assign(this.#find(path).inode, { mode }));
+  async walkTree(path: string, visit: (entry: TreeEntry) => Promise<void>): Promise<void> {
+    const stat = await this.stat(path);
+    if (stat === undefined) return;
+    if (stat.type === 'directory') for (const name of await this.list(path)) await this.walkTree(`${path}/${name}`, visit);
+    await visit({
+      stat,
+      setGroup: (gid) => this.setOwner(path, { uid: stat.uid, gid }),
+      setMode: (mode) => this.#call('walkTree', path, () => void Object.assign(this.#find(path).inode, { mode })),
+    });
   }
 
   usage(path: string): Promise<Usage> {

@@ -7,7 +7,10 @@ export const sysPtrace = capabilityNames.indexOf('SYS_PTRACE');
 export const mostCapabilities = 64;
 
 /** The numbers of the capabilities that root has in a container. `all`: those of the shim. */
-export const capabilitiesOf = ({ privileged, capabilities: { add, drop } }: ContainerSpec, all: ReadonlySet<number>): ReadonlySet<number> =>
+export const capabilitiesOf = (
+  { privileged, capabilities: { add, drop } }: Pick<ContainerSpec, 'privileged' | 'capabilities'>,
+  all: ReadonlySet<number>,
+): ReadonlySet<number> =>
   privileged
     ? all
     : new Set(

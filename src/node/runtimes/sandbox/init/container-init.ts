@@ -1,30 +1,17 @@
-/** The programs of the processes that become a container's first process, and a further one of it (exec). */
+/** The programs of the processes that become a container's first process, or a further one of it (exec). */
+import { sysPtrace } from './capabilities.ts';
 import { execute, type Execution } from './execute.ts';
 import { clone, mountFlags, signals } from './linux.ts';
 import { type InitProgram, inside, type Step } from './program.ts';
-import { programOf, reportChannel, reporting, reportWords } from './reports.ts';
-import {
-  awaitEnd,
-  closeFrom,
-  dieWithParent,
-  enter,
-  type Identity,
-  joinControlGroups,
-  lastRestriction,
-  monitor,
-  newKeyring,
-  newSession,
-  seclude,
-  takeIdentity,
-  usualState,
-} from './steps.ts';
-import { sysPtrace } from './capabilities.ts';
+import { programOf, reportChannel, type ReportMemory, reporting, reportWords } from './reports.ts';
+import * as steps from './steps.ts';
 
 export interface InitSpec extends Execution {
-  readonly identity: Identity;
+  readonly identity: steps.Identity;
   readonly workingDir: string;
   /** Directories of the container's control groups. */
   readonly groups: readonly string[];
+  readonly appArmorProfile: string | undefined;
 }
 
 export interface ContainerInitSpec extends InitSpec {
@@ -34,73 +21,138 @@ export interface ContainerInitSpec extends InitSpec {
   readonly ownProcesses: boolean;
 }
 
-/**
- * Two processes. The second one becomes the container's: once it has its namespaces it reports its id and waits until the shim has made the root and moved it there. The first one
- * waits for its end. Until the program is executed they share their memory, and the first one stands still.
- */
+/** The processes of an init stand still, and share their memory, until the last of them has executed the program or ended. */
+const shared = clone.vm | clone.vfork | clone.setParentThreadId | signals.child;
+
 export function containerInit(spec: ContainerInitSpec): InitProgram {
-  const found = reporting('process');
-  const namespaces = clone.newMounts | (spec.ownProcesses ? clone.newProcesses : 0);
-  const flags = clone.vm | clone.vfork | clone.setParentThreadId | namespaces | signals.child;
+  const others = ~clone.newProcesses;
+  return programOf([...steps.seclude(spec.entered.length), ...enter(spec, others), ...(spec.ownProcesses ? firstOfNamespace(spec) : besideOthers(spec))]);
+}
+
+const enter = ({ entered }: ContainerInitSpec, which: number): readonly Step[] =>
+  entered.flatMap((namespaces, index) => steps.enter(reportChannel + 1 + index, namespaces & which));
+
+/** Two processes: the second is the first one in its namespace, where no other sees it, and becomes the container's. */
+function firstOfNamespace(spec: ContainerInitSpec): readonly Step[] {
+  const waiting = reporting('waiting');
+  return [
+    fork(waiting, { flags: clone.newMounts | clone.newProcesses, result: 'program', onPositive: 'monitor' }),
+    steps.closeFrom(reportChannel + 1),
+    ...join(spec),
+    ...separate,
+    mountProcesses(),
+    waiting.step,
+    steps.awaitShim('end'),
+    steps.newSession,
+    ...steps.usualState,
+    ...steps.takeIdentity(spec.identity, spec.workingDir),
+    ...executeLast(spec, reporting('executing')),
+    ...steps.monitor('program', 'monitor'),
+  ];
+}
+
+/** Three processes: in a namespace with other processes, these see only the third, which has no other rights than they. */
+function besideOthers(spec: ContainerInitSpec): readonly Step[] {
+  const [waiting, executing] = [reporting('waiting', { label: 'mounted' }), reporting('executing')];
+  return [
+    fork(waiting, { flags: clone.newMounts, result: 'second', onPositive: 'wait' }),
+    // From now on its children are in that namespace, but not the process itself.
+    ...enter(spec, clone.newProcesses),
+    steps.closeFrom(reportChannel + 1),
+    ...join(spec),
+    ...separate,
+    // Linux before 6.17 shows the processes of the namespace in which the mounting process is: a further one mounts it there.
+    { ...mountProcesses('pidns=/proc/self/ns/pid_for_children'), onError: 'older', onZero: 'mounted' },
+    { ...fork(executing, { flags: 0, result: 'mounting', onPositive: 'reap' }), label: 'older' },
+    mountProcesses(),
+    { call: 'exit_group', args: [0] },
+    { ...steps.awaitEnd('mounting', { facts: 0, flags: 0 }), label: 'reap' },
+    waiting.step,
+    steps.awaitShim('end'),
+    ...steps.usualState,
+    ...becomeThird(spec, executing),
+  ];
+}
+
+/** Three processes as well. Descriptor 4 stands for the container's first process. */
+export function execInit(spec: InitSpec): InitProgram {
+  const all = clone.newMounts | clone.newProcesses | clone.newNetwork | clone.newIpc | clone.newHostname | clone.newControlGroup;
+  const executing = reporting('executing');
   return programOf([
-    ...seclude(spec.entered.length),
-    ...spec.entered.flatMap((entered, index) => enter(reportChannel + 1 + index, entered)),
-    { call: 'clone', args: [flags, 0, inside(found.bytes, reportWords)], result: 'child', onPositive: 'monitor', failure: 'cannot make the namespaces' },
-    dieWithParent,
-    ...joinControlGroups(spec.groups),
-    { call: 'unshare', args: [clone.newControlGroup], failure: 'cannot make the namespaces' },
-    newKeyring,
-    ...mountProcesses,
-    found.step,
-    { call: 'read', args: [reportChannel, Buffer.alloc(8), 1], onZero: 'end' },
-    closeFrom(reportChannel + 1),
-    newSession,
-    ...usualState,
-    ...takeIdentity(spec.identity, spec.workingDir),
-    ...executeLast(spec),
-    { call: 'exit_group', args: [0], label: 'end' },
-    ...monitor('child', 'monitor'),
+    ...steps.seclude(1),
+    fork(executing, { flags: 0, result: 'second', onPositive: 'wait' }),
+    ...join(spec),
+    ...steps.enter(reportChannel + 1, all),
+    steps.closeFrom(reportChannel + 1),
+    ...steps.usualState,
+    ...becomeThird(spec, executing),
   ]);
 }
 
-/** No mount made here appears on the host. /proc shows the processes of the namespace in which it is mounted. */
-const mountProcesses: readonly Step[] = [
+/**
+ * The second process gives up its rights, and makes the third one as a child of the first. Only if the filter of system calls has to be set with rights, and no process of the container
+ * may trace others, the third one gives them up: a filter may forbid to make processes.
+ */
+function becomeThird(spec: InitSpec, executing: ReportMemory): readonly Step[] {
+  const { noNewPrivileges, seccompFilter, capabilities } = spec.identity;
+  const rights = steps.takeIdentity(spec.identity, spec.workingDir);
+  const isEarly = noNewPrivileges || seccompFilter === undefined || capabilities.has(sysPtrace);
+  return [
+    ...(isEarly ? rights : []),
+    fork(executing, { flags: clone.parent, result: 'program', onPositive: 'end' }),
+    steps.newSession,
+    ...(isEarly ? [steps.dieWithParent] : rights),
+    ...executeLast(spec, executing),
+    { ...steps.awaitEnd('second', { facts: 0, flags: 0 }), label: 'wait' },
+    ...steps.monitor('program', 'monitor'),
+  ];
+}
+
+interface Fork {
+  readonly flags: number;
+  /** The name of the child's process id. */
+  readonly result: string;
+  /** Where the parent goes on. The child goes on with the step below. */
+  readonly onPositive: string;
+}
+
+/** The report gets the child's id on the host. */
+const fork = ({ bytes }: ReportMemory, { flags, ...more }: Fork): Step => ({
+  call: 'clone',
+  args: [shared | flags, 0, inside(bytes, reportWords)],
+  failure: 'cannot make a process',
+  ...more,
+});
+
+/** By paths of the host, while they lead there. */
+const join = ({ groups, appArmorProfile }: InitSpec): readonly Step[] => [
+  steps.dieWithParent,
+  ...steps.joinControlGroups(groups),
+  steps.newKeyring,
+  ...(appArmorProfile === undefined ? [] : steps.confine(appArmorProfile)),
+];
+
+/** No mount made afterwards appears on the host. */
+const separate: readonly Step[] = [
+  { call: 'unshare', args: [clone.newControlGroup], failure: 'cannot make a control group namespace' },
   {
     call: 'mount',
     args: ['none', '/', 0, mountFlags.slave | mountFlags.recursive, 0],
     failure: 'cannot separate the mounts',
   },
-  { call: 'mount', args: ['proc', '/proc', 'proc', mountFlags.noSetuid | mountFlags.noDevices | mountFlags.noExecution, 0], failure: 'cannot mount /proc' },
 ];
 
-/**
- * Three processes: the first one waits, the second one enters the container (descriptor 4 stands for its first process), and the third one, a child of the first, executes the program. A process
- * of the container sees only the third, which has no other rights than the container. Only if the filter of system calls has to be set with rights, and no process of the
- * container may trace others, they are given up afterwards: a filter may forbid to make processes.
- */
-export function execInit(spec: InitSpec): InitProgram {
-  const { noNewPrivileges, seccompFilter, capabilities } = spec.identity;
-  const shared = clone.vm | clone.vfork | signals.child;
-  const rights = takeIdentity(spec.identity, spec.workingDir);
-  const isEarly = noNewPrivileges || seccompFilter === undefined || capabilities.has(sysPtrace);
-  return programOf([
-    ...seclude(1),
-    { call: 'clone', args: [shared, 0, 0], result: 'entering', onPositive: 'wait' },
-    dieWithParent,
-    ...joinControlGroups(spec.groups),
-    newKeyring,
-    ...enter(reportChannel + 1, clone.newMounts | clone.newProcesses | clone.newNetwork | clone.newIpc | clone.newHostname | clone.newControlGroup),
-    closeFrom(reportChannel + 1),
-    ...usualState,
-    ...(isEarly ? rights : []),
-    { call: 'clone', args: [shared | clone.parent, 0, 0], result: 'program', onPositive: 'entered', failure: 'cannot make a process' },
-    newSession,
-    ...(isEarly ? [dieWithParent] : rights),
-    ...executeLast(spec),
-    { call: 'exit_group', args: [0], label: 'entered' },
-    { ...awaitEnd('entering', 0), label: 'wait' },
-    ...monitor('program', 'monitor'),
-  ]);
-}
+/** /proc shows the processes of one namespace. */
+const mountProcesses = (options: string | 0 = 0): Step => ({
+  call: 'mount',
+  args: ['proc', '/proc', 'proc', mountFlags.noSetuid | mountFlags.noDevices | mountFlags.noExecution, options],
+  failure: 'cannot mount /proc',
+});
 
-const executeLast = (spec: InitSpec): readonly Step[] => [reporting('executing').step, ...lastRestriction(spec.identity), ...execute(spec)];
+/** 'end' is also for a process that the shim does not let go on. */
+const executeLast = (spec: InitSpec, executing: ReportMemory): readonly Step[] => [
+  executing.step,
+  ...steps.lastRestriction(spec.identity),
+  ...execute(spec),
+  { call: 'exit_group', args: [0], label: 'end' },
+];

@@ -1,7 +1,7 @@
 /** The last steps of an init: the program of the container. */
-import { errors } from './linux.ts';
+import { currentDirectory, effectiveIds, errors, executable } from './linux.ts';
 import { listOf, type Step } from './program.ts';
-import { errorText, type InitFailure } from './reports.ts';
+import { errorText, failureOf, type InitFailure } from './reports.ts';
 
 export const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
@@ -10,25 +10,42 @@ export interface Execution {
   readonly command: readonly string[];
   /** 'NAME=value'. */
   readonly variables: readonly string[];
+  /** A program that executes the command, with all its arguments. */
+  readonly launcher?: readonly string[];
 }
 
-/** The program is looked up with the rights that it will have. */
-export function execute({ command, variables }: Execution): readonly Step[] {
-  const [name = ''] = command;
-  const [args, environment] = [listOf(command), listOf(variables)];
-  const candidates = name.includes('/') ? [name] : candidatesOf(name, variables);
-  return candidates.map((file, index) => ({
-    call: 'execve',
-    args: [file, args, environment],
-    // Another directory may have it; the error of the last one is reported.
-    allows: index === candidates.length - 1 ? [] : notThere,
-  }));
+/** Programs are looked up with the rights that they will have. */
+export function execute({ command, variables, launcher = command }: Execution): readonly Step[] {
+  const [args, environment] = [listOf(launcher), listOf(variables)];
+  const candidates = candidatesOf(launcher, variables);
+  // Another directory may have the program; the error of the last one is reported.
+  const executions = candidates.map(
+    (file, index): Step => ({
+      call: 'execve',
+      args: [file, args, environment],
+      allows: index === candidates.length - 1 ? [] : notThere,
+      ...(index === 0 ? { label: launched } : {}),
+    }),
+  );
+  return launcher === command ? executions : [...lookUp(candidatesOf(command, variables)), ...executions];
 }
+
+/** The first of these files that exists leads to the launcher. */
+const lookUp = (candidates: readonly string[]): readonly Step[] =>
+  candidates.map((file, index) => ({
+    call: 'faccessat2',
+    args: [currentDirectory, file, executable, effectiveIds],
+    label: `look up ${index}`,
+    onZero: launched,
+    ...(index === candidates.length - 1 ? {} : { onError: `look up ${index + 1}` }),
+  }));
+const launched = 'launched';
 
 const notThere = [errors.ENOENT, errors.ENOTDIR, errors.EACCES, errors.ENAMETOOLONG, errors.ELOOP];
 
 /** As Go's os/exec, not in directories relative to the current one. An empty path exists nowhere. */
-function candidatesOf(name: string, variables: readonly string[]): readonly string[] {
+function candidatesOf([name = '']: readonly string[], variables: readonly string[]): readonly string[] {
+  if (name.includes('/')) return [name];
   const path = variables.findLast((variable) => variable.startsWith('PATH='))?.slice('PATH='.length) ?? '';
   const directories = path.split(':').filter((directory) => directory.startsWith('/'));
   return name === '' || directories.length === 0 ? [''] : directories.map((directory) => `${directory}/${name}`);
@@ -36,14 +53,10 @@ function candidatesOf(name: string, variables: readonly string[]): readonly stri
 
 /** With runc's messages. */
 export function failureText({ step, error }: InitFailure, { command: [name = ''] }: Execution): string {
-  if (step.call !== 'execve') return `${otherFailure(step, error)}: unknown`;
+  if (step.call === 'openat2' && error === errors.ELOOP) return 'current working directory is outside of container mount namespace root: unknown';
+  if (step.call !== 'execve' && step.call !== 'faccessat2') return `${failureOf({ step, error })}: unknown`;
   const quoted = `exec: ${JSON.stringify(name)}`;
   if (!notThere.some((each) => each === error)) return `exec ${name}: ${errorText(error)}: unknown`;
   if (!name.includes('/')) return `${quoted}: executable file not found in $PATH: unknown`;
   return error === errors.EACCES ? `${quoted}: ${errorText(error)}: unknown` : `${quoted}: stat ${name}: ${errorText(error)}: unknown`;
-}
-
-function otherFailure({ call, failure = call }: Step, error: number): string {
-  if (call === 'openat2' && error === errors.ELOOP) return 'current working directory is outside of container mount namespace root';
-  return `${failure}: ${errorText(error)}`;
 }

@@ -3,6 +3,7 @@ import type { ContainerSpec } from '../../../runtime.ts';
 import { capabilitiesIn, capabilitiesOf } from './capabilities.ts';
 import type { InitSpec } from './container-init.ts';
 import { defaultPath } from './execute.ts';
+import { inTerminal } from '../terminal.ts';
 
 /** What the processes of a container have in common. */
 export function initSpec(spec: ContainerSpec, command: readonly string[], groups: readonly string[]): InitSpec {
@@ -10,9 +11,11 @@ export function initSpec(spec: ContainerSpec, command: readonly string[], groups
   const { noNewPrivileges, seccompFilter, appArmorProfile } = spec;
   return {
     command,
+    ...(spec.tty ? { launcher: inTerminal(command) } : {}),
     variables: variablesOf(spec),
     workingDir: spec.workingDir === '' ? '/' : spec.workingDir,
     groups,
+    appArmorProfile,
     identity: {
       uid,
       gid,
@@ -20,7 +23,6 @@ export function initSpec(spec: ContainerSpec, command: readonly string[], groups
       capabilities: capabilitiesOf(spec, ownCapabilities()),
       noNewPrivileges,
       seccompFilter: seccompFilter === undefined ? undefined : Buffer.from(seccompFilter, 'base64'),
-      appArmorProfile,
     },
   };
 }

@@ -22,13 +22,17 @@ export const processControl = { setParentDeathSignal: 1, setDumpable: 4, dropFro
 export const openFlags = { writeOnly: 0o1, directory: 0o200_000, closeOnExec: 0o2_000_000, path: 0o10_000_000 } as const;
 export const resolveFlags = { noMagicLinks: 2 } as const;
 export const currentDirectory = -100;
+/** Of faccessat2(2). */
+export const [executable, effectiveIds] = [1, 0x200];
 
-export const mountFlags = { noSetuid: 2, noDevices: 4, noExecution: 8, recursive: 0x4000, private: 0x4_0000, slave: 0x8_0000 } as const;
+export const detach = 2;
+export const mountFlags = { readOnly: 1, noSetuid: 2, noDevices: 4, noExecution: 8, recursive: 0x4000, private: 0x4_0000, slave: 0x8_0000 } as const;
 
 export const closeOnExec = 4;
 export const allDescriptors = 0xffff_ffff;
 export const joinSessionKeyring = 1;
 export const setModeFilter = 1;
 export const setSignalMask = 2;
-export const wait = { forProcess: 1, untilEnded: 4 } as const;
+export const ignoreSignal = 1;
+export const wait = { forProcess: 1, untilEnded: 4, unreaped: 0x100_0000 } as const;
 export const capabilityVersion = 0x2008_0522;

@@ -3,14 +3,14 @@ import { getSystemErrorMap } from 'node:util';
 import { type InitProgram, inside, type Step } from './program.ts';
 
 export type Report =
-  /** The container's first process, in the host's process namespace. It waits until its root has been made. */
-  | { readonly type: 'process'; readonly pid: number }
+  /** A process, by its id on the host, that has its namespaces and waits. */
+  | { readonly type: 'waiting'; readonly pid: number }
   | { readonly type: 'failed'; readonly failure: InitFailure }
-  /** The next step executes the program. */
-  | { readonly type: 'executing' }
+  /** The process that will execute the program, by its id on the host. */
+  | { readonly type: 'executing'; readonly pid: number }
   /** The program has been executed, or the process has ended before. */
   | { readonly type: 'executed' }
-  /** 128 + signal if a signal ended it. */
+  /** The exit code is 128 + signal if a signal ended the program. Its process is reaped once the channel is closed. */
   | { readonly type: 'ended'; readonly exitCode: number };
 
 export interface InitFailure {
@@ -19,7 +19,7 @@ export interface InitFailure {
   readonly error: number;
 }
 
-const types = { failed: 1, process: 2, executing: 3, executed: 4, ended: 5 } as const;
+const types = { failed: 1, waiting: 2, executing: 3, executed: 4, ended: 5 } as const;
 const length = 40;
 
 /** The descriptor of the report channel. */
@@ -67,10 +67,10 @@ function parse(bytes: Buffer, stepAt: (address: number) => Step): Report {
   switch (type) {
     case types.failed:
       return { type: 'failed', failure: { step: stepAt(Number(word(0))), error: Number(-word(1)) } };
-    case types.process:
-      return { type: 'process', pid: Number(word(0)) };
+    case types.waiting:
+      return { type: 'waiting', pid: Number(word(0)) };
     case types.executing:
-      return { type: 'executing' };
+      return { type: 'executing', pid: Number(word(0)) };
     case types.executed:
       return { type: 'executed' };
     case types.ended:
@@ -90,3 +90,6 @@ export function errorText(error: number): string {
   return goTexts[error] ?? text ?? `errno ${error}`;
 }
 const goTexts: Readonly<Record<number, string>> = { 8: 'exec format error' };
+
+/** What could not be done, and why. */
+export const failureOf = ({ step: { call, failure = call }, error }: InitFailure): string => `${failure}: ${errorText(error)}`;

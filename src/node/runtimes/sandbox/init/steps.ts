@@ -28,7 +28,6 @@ export interface Identity {
   readonly noNewPrivileges: boolean;
   /** Structures `sock_filter`. */
   readonly seccompFilter: Uint8Array | undefined;
-  readonly appArmorProfile?: string | undefined;
 }
 
 /**
@@ -53,14 +52,17 @@ export const enter = (descriptor: number, namespaces: number): readonly Step[] =
 
 /** By paths of the host. */
 export const joinControlGroups = (directories: readonly string[]): readonly Step[] =>
-  directories.flatMap((directory): readonly Step[] => {
-    const file = `${directory}/cgroup.procs`;
-    const failure = 'cannot join the control group';
-    return [
-      { call: 'openat', args: [currentDirectory, file, openFlags.writeOnly | openFlags.closeOnExec, 0], result: file, failure },
-      { call: 'write', args: [resultOf(file), Buffer.from('0'), 1], failure },
-    ];
-  });
+  directories.flatMap((directory) => write(`${directory}/cgroup.procs`, '0', 'cannot join the control group'));
+
+/** Writes a text to a file of the host. */
+export const write = (file: string, text: string, failure: string): readonly Step[] => [
+  { call: 'openat', args: [currentDirectory, file, openFlags.writeOnly | openFlags.closeOnExec, 0], result: file, failure },
+  { call: 'write', args: [resultOf(file), text, Buffer.byteLength(text)], failure },
+];
+
+/** From the next program on that is executed. */
+export const confine = (appArmorProfile: string): readonly Step[] =>
+  write('/proc/self/attr/apparmor/exec', `exec ${appArmorProfile}`, 'unable to apply apparmor profile');
 
 /** A session keyring without a name. A kernel may have no keyrings. */
 export const newKeyring: Step = { call: 'keyctl', args: [joinSessionKeyring, 0], allows: [errors.ENOSYS], failure: 'cannot make a session keyring' };
@@ -84,8 +86,7 @@ export const usualState: readonly Step[] = [
  * container's user, but not root), afterwards. Neither way leads through a link of /proc to another root.
  */
 export function takeIdentity(identity: Identity, workingDir: string): readonly Step[] {
-  const { uid, gid, groups, capabilities, noNewPrivileges, seccompFilter, appArmorProfile } = identity;
-  const ids = Uint32Array.from(new Set(groups));
+  const { uid, gid, groups, capabilities, noNewPrivileges, seccompFilter } = identity;
   const [rights, arrived] = ['rights', 'in the working directory'];
   return [
     { ...openDirectory(workingDir, workingDir), result: 'directory', allows: [errors.EPERM, errors.EACCES], onZero: rights },
@@ -93,13 +94,10 @@ export function takeIdentity(identity: Identity, workingDir: string): readonly S
     // Its result is 0: an address that the second attempt cannot read.
     { call: 'prctl', args: [processControl.setDumpable, 0, 0, 0, 0], result: 'no second attempt' },
     { call: 'prctl', args: [processControl.setDumpable, 0, 0, 0, 0], label: rights },
-    ...confine(appArmorProfile),
     // Without no_new_privs, only a process with rights may set a filter. With it, that is the last step: `lastRestriction`.
     ...(noNewPrivileges ? [setNoNewPrivileges] : filter(seccompFilter)),
     ...boundingSet(capabilities),
-    { call: 'setgroups', args: [ids.length, Buffer.from(ids.buffer)], failure: 'unable to set supplementary groups' },
-    { call: 'setresgid', args: [gid, gid, gid], failure: 'unable to setgid' },
-    { call: 'setresuid', args: [uid, uid, uid], failure: 'unable to setuid' },
+    ...setUser({ uid, gid, groups }),
     setCapabilities(uid === 0 ? capabilities : new Set()),
     { ...openDirectory(workingDir, resultOf('no second attempt', workingDir)), result: 'directory again', allows: [errors.EFAULT], onZero: arrived },
     { call: 'fchdir', args: [resultOf('directory again')], failure: directoryFailure(workingDir) },
@@ -107,16 +105,14 @@ export function takeIdentity(identity: Identity, workingDir: string): readonly S
   ];
 }
 
-/** The kernel enters the profile when the program is executed. */
-const confine = (profile: string | undefined): readonly Step[] => {
-  if (profile === undefined) return [];
-  const [file, text] = ['/proc/self/attr/apparmor/exec', Buffer.from(`exec ${profile}`)];
-  const failure = `unable to apply apparmor profile ${JSON.stringify(profile)}`;
+export function setUser({ uid, gid, groups }: Pick<Identity, 'uid' | 'gid' | 'groups'>): readonly Step[] {
+  const ids = Uint32Array.from(new Set(groups));
   return [
-    { call: 'openat', args: [currentDirectory, file, openFlags.writeOnly | openFlags.closeOnExec, 0], result: file, failure },
-    { call: 'write', args: [resultOf(file), text, text.length], failure },
+    { call: 'setgroups', args: [ids.length, Buffer.from(ids.buffer)], failure: 'unable to set supplementary groups' },
+    { call: 'setresgid', args: [gid, gid, gid], failure: 'unable to setgid' },
+    { call: 'setresuid', args: [uid, uid, uid], failure: 'unable to setuid' },
   ];
-};
+}
 
 /** Before the program is executed. */
 export const lastRestriction = ({ noNewPrivileges, seccompFilter }: Identity): readonly Step[] => (noNewPrivileges ? filter(seccompFilter) : []);
@@ -139,15 +135,11 @@ function openDirectory(workingDir: string, path: Argument): Step {
 }
 
 /** Linux knows fewer than there is room for. */
-const boundingSet = (kept: ReadonlySet<number>): readonly Step[] =>
-  Array.from({ length: mostCapabilities }, (_, number) => number)
-    .filter((number) => !kept.has(number))
-    .map((number) => ({
-      call: 'prctl',
-      args: [processControl.dropFromBoundingSet, number, 0, 0, 0],
-      allows: [errors.EINVAL],
-      failure: 'unable to apply bounding set',
-    }));
+function boundingSet(kept: ReadonlySet<number>): readonly Step[] {
+  const [allows, failure] = [[errors.EINVAL], 'unable to apply bounding set'];
+  const dropped = Array.from({ length: mostCapabilities }, (_, number) => number).filter((number) => !kept.has(number));
+  return dropped.map((number) => ({ call: 'prctl', args: [processControl.dropFromBoundingSet, number, 0, 0, 0], allows, failure }));
+}
 
 /** Effective and permitted ones; none are inheritable, so that none are ambient. */
 function setCapabilities(capabilities: ReadonlySet<number>): Step {
@@ -165,19 +157,37 @@ function setCapabilities(capabilities: ReadonlySet<number>): Step {
   return { call: 'capset', args: [head, data], failure: 'unable to apply caps' };
 }
 
-/** Tells that the program has been executed, waits for its end without any rights, and tells that too. */
+/**
+ * Tells that the program has been executed, waits for its end without any rights, and tells that too. The program's process keeps its id until the shim closes the channel:
+ * what the shim opens by that id is this process.
+ */
 export function monitor(child: string, label: string): readonly Step[] {
   const ended = reporting('ended');
   return [
     { call: 'close_range', args: [0, reportChannel - 1, 0], label },
     closeFrom(reportChannel + 1),
-    setCapabilities(new Set()),
+    ...withoutRights(),
     reporting('executed').step,
-    awaitEnd(child, inside(ended.bytes, reportWords)),
+    awaitEnd(child, { facts: inside(ended.bytes, reportWords), flags: wait.unreaped }),
     ended.step,
+    { call: 'read', args: [reportChannel, Buffer.alloc(8), 1] },
     { call: 'exit_group', args: [0] },
   ];
 }
 
-/** `facts`: memory for how it ended; 0: none. */
-export const awaitEnd = (child: string, facts: Constant): Step => ({ call: 'waitid', args: [wait.forProcess, resultOf(child), facts, wait.untilEnded, 0] });
+/** For a process that executes nothing any more, and needs no right for what it still does. */
+export const withoutRights = (user: readonly Step[] = []): readonly Step[] => [
+  setNoNewPrivileges,
+  ...boundingSet(new Set()),
+  ...user,
+  setCapabilities(new Set()),
+];
+
+/** `facts`: memory for how it ended. */
+export const awaitEnd = (child: string, { facts, flags }: { readonly facts: Constant; readonly flags: number }): Step => ({
+  call: 'waitid',
+  args: [wait.forProcess, resultOf(child), facts, wait.untilEnded | flags, 0],
+});
+
+/** Waits for the shim, which closes the channel if the process shall end. */
+export const awaitShim = (end: string): Step => ({ call: 'read', args: [reportChannel, Buffer.alloc(8), 1], onZero: end });

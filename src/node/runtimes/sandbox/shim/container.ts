@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { closeSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Writable } from 'node:stream';
 import type { Cancel, World } from '../../../../world/world.ts';
@@ -12,12 +12,12 @@ import { failureText } from '../init/execute.ts';
 import { clone } from '../init/linux.ts';
 import { initSpec } from '../init/init-spec.ts';
 import { programOf } from '../images.ts';
-import { inTerminal } from '../terminal.ts';
 import { type ControlGroup, type ControlGroups, type DeviceRule, usualDevices } from './control-groups.ts';
 import type { Layout } from './layout.ts';
 import { LogFile, type LogBounds, oldFiles } from './log-file.ts';
 import { followInit } from './init-process.ts';
-import { handlesSignal, marking, signal } from './processes.ts';
+import { handlesSignal, killGroups, marking, signal } from './processes.ts';
+import { readEnd } from './read-end.ts';
 import type { RootMaker } from './roots.ts';
 import { writeState } from './state-files.ts';
 
@@ -135,14 +135,13 @@ export class ShimContainer {
   #launch(log: LogFile): Promise<Result<ContainerRun>> {
     const { layout, inits, namespaces, processOf } = this.#context;
     const { spec } = this;
-    const program = programOf(spec);
     const pod = namespaces();
     const target = spec.processesOf === undefined ? undefined : processOf(spec.processesOf);
     const entered = [pod, ...(target === undefined ? [] : [{ process: target, flags: clone.newProcesses }])];
     const init: ContainerInitSpec = {
-      ...initSpec(spec, spec.tty ? inTerminal(program) : program, this.groups),
+      ...initSpec(spec, programOf(spec), this.groups),
       entered: entered.map(({ flags }) => flags),
-      ownProcesses: !spec.hostPid && target === undefined && (pod.flags & clone.newProcesses) === 0,
+      ownProcesses: !spec.hostPid && !entered.some(({ flags }) => (flags & clone.newProcesses) !== 0),
     };
     const launched = inits.launch(containerInit(init), {
       stdio: [spec.stdin || spec.tty ? 'pipe' : 'ignore', 'pipe', 'pipe'],
@@ -241,13 +240,21 @@ export class ShimContainer {
       const failed = (message: string): void => resolve(this.#fail(message));
       let wrong: string | undefined;
       followInit(launched, {
-        onProcess: async (pid) => {
+        onWaiting: async (pid) => {
           this.#pid = pid;
-          this.#process = this.#context.inits.openProcess(pid);
           if (!this.#isKilled) wrong = await this.#makeRoot(pid);
           if (wrong === '') return true;
           this.#kill();
           return false;
+        },
+        onProgram: (pid) => {
+          this.#pid = pid;
+          this.#process = this.#context.inits.openProcess(pid);
+          if (this.#isKilled) this.#kill();
+        },
+        onProgramEnd: () => {
+          this.#forgetProcess();
+          if (!init.ownProcesses) killGroups(this.groups);
         },
         onExecuted: () => {
           this.#change({ type: 'running', startedAt: this.#context.world.clock.now() });
@@ -304,11 +311,16 @@ export class ShimContainer {
 
   #end(end: ContainerEnd): void {
     this.#child = undefined;
+    this.#forgetProcess();
+    this.#change({ type: 'exited', ...end });
+    this.#resolveEnded();
+  }
+
+  /** Its id may be reused. */
+  #forgetProcess(): void {
     this.#pid = undefined;
     if (this.#process !== undefined) closeSync(this.#process);
     this.#process = undefined;
-    this.#change({ type: 'exited', ...end });
-    this.#resolveEnded();
   }
 
   #change(state: ContainerRunState): void {
@@ -339,12 +351,3 @@ const deviceNumber = (rdev: number): string => `${(rdev >>> 8) & 0xfff}:${(rdev 
 
 const startErrorPrefix =
   'failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: error during container init: ';
-
-function readEnd(file: string, bytes: number): string {
-  try {
-    const whole = readFileSync(file);
-    return whole.subarray(Math.max(0, statSync(file).size - bytes)).toString();
-  } catch {
-    return '';
-  }
-}

@@ -14,8 +14,11 @@ export interface InitEnd {
 }
 
 export interface InitListener {
-  /** The container's first process exists, and waits. Resolves with whether it may go on. */
-  readonly onProcess?: (pid: number) => Promise<boolean>;
+  /** A process has its namespaces, and waits. Resolves with whether it may go on. 0: it is the one that was launched. */
+  readonly onWaiting?: (pid: number) => Promise<boolean>;
+  /** The process that executes the program. It exists until `onProgramEnd`. */
+  readonly onProgram?: (pid: number) => void;
+  readonly onProgramEnd?: () => void;
   readonly onExecuted?: () => void;
   /** It has ended, and its streams are closed. */
   readonly onEnd: (end: InitEnd) => void;
@@ -28,23 +31,27 @@ export function followInit({ child, stepAt }: InitProcess, listener: InitListene
   const channel = child.stdio[3] as Duplex;
   let failure: InitFailure | undefined;
   let [isExecuting, hasExecuted] = [false, false];
+  let waiting = 0;
   let ended: number | undefined;
   const receive = (report: Report): void => {
     switch (report.type) {
-      case 'process':
-        return void listener.onProcess?.(report.pid).then((isReady) => isReady && channel.write('.'));
+      case 'waiting':
+        waiting = report.pid;
+        if (failure !== undefined) return void channel.end();
+        return void listener.onWaiting?.(report.pid).then((isReady) => (isReady ? channel.write('.') : channel.end()));
       case 'failed':
         failure ??= report.failure;
         return undefined;
       case 'executing':
         isExecuting = true;
-        return undefined;
+        return listener.onProgram?.(report.pid === 0 ? waiting : report.pid);
       case 'executed':
         hasExecuted = isExecuting && failure === undefined;
         return hasExecuted ? listener.onExecuted?.() : undefined;
       case 'ended':
         ended = report.exitCode;
-        return undefined;
+        listener.onProgramEnd?.();
+        return void channel.end();
     }
   };
   channel.on('error', () => undefined);

@@ -1,6 +1,7 @@
 /** The pods' network: a bridge of the host, and a veth pair for each pod. The kernel removes the pair with the pod's network namespace. */
 import { createHash } from 'node:crypto';
 import { gatewayOf } from '../../../network/gateway.ts';
+import type { InterfaceAddress } from '../init/network-steps.ts';
 import { run } from './processes.ts';
 
 export interface PodNetwork {
@@ -43,10 +44,10 @@ export class Network {
     this.#isConnecting = false;
   }
 
-  /** Commands of ip(8) in the pod's network namespace. */
-  inside(address: string): readonly string[] {
+  /** How a pod's interface is set up in its network namespace. */
+  inside(address: string): InterfaceAddress {
     const [, prefix = '24'] = this.#network.cidr.split('/');
-    return [`link set lo up`, `addr add ${address}/${prefix} dev eth0`, `link set eth0 up`, `route add default via ${gatewayOf(this.#network.cidr)}`];
+    return { address, prefix: Number(prefix), gateway: gatewayOf(this.#network.cidr) };
   }
 
   /** An earlier shim may have made it. */

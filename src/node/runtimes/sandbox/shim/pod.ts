@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Readable } from 'node:stream';
 import type { ContainerRun, ContainerSpec, PodSandbox, PodSandboxSpec, PodState, Result } from '../../../runtime.ts';
-import { clone } from '../init/linux.ts';
+import { pauseInit, podNamespaces } from '../init/pause-init.ts';
+import { failureOf } from '../init/reports.ts';
 import { type ContainerCheckpoint, type HeldNamespaces, ShimContainer, type ShimContainerContext } from './container.ts';
 import type { Network } from './network.ts';
-import { childrenOf, isAlive, launch, signal } from './processes.ts';
+import { followInit } from './init-process.ts';
+import { isAlive, marking, signal } from './processes.ts';
 import { namesIn, readState, writeState } from './state-files.ts';
-import { setSysctls } from './sysctls.ts';
 
 /** The state of a pod on disk. */
 export interface PodCheckpoint {
@@ -61,12 +61,16 @@ export class ShimPod {
     return this.#checkpoint.spec.address !== undefined;
   }
 
-  /** Those of the pause process that the containers share. */
+  /** The namespaces that it does not share with the host. */
+  get #own() {
+    const { address, hostIpc, sharesProcesses = false } = this.#checkpoint.spec;
+    return { network: address, ownIpc: !hostIpc, sharesProcesses };
+  }
+
+  /** Those of the pause process that the containers enter. */
   get #namespaces(): HeldNamespaces {
-    const { hostIpc, sharesProcesses = false } = this.#checkpoint.spec;
     if (this.#pauseProcess === undefined) throw new Error('the pod has no sandbox');
-    const shared = (hostIpc ? 0 : clone.newIpc) | (sharesProcesses ? clone.newProcesses : 0);
-    return { process: this.#pauseProcess, flags: (this.hasNetwork ? clone.newNetwork | clone.newHostname : 0) | shared };
+    return { process: this.#pauseProcess, flags: podNamespaces(this.#own) };
   }
 
   async start(): Promise<Result<PodSandbox>> {
@@ -85,11 +89,6 @@ export class ShimPod {
     }
     const started = await this.#startPause();
     if (typeof started === 'string') return { ok: false, error: { reason: 'failed', message: started } };
-    const wrong = await setSysctls(spec, started);
-    if (wrong !== '') {
-      signal(started, 'SIGKILL');
-      return { ok: false, error: { reason: 'failed', message: wrong } };
-    }
     this.#save({ spec, pause: started, ips: spec.address === undefined ? [] : [spec.address] });
     return { ok: true, value: { ips: this.#checkpoint.ips } };
   }
@@ -174,64 +173,40 @@ export class ShimPod {
   }
 
   /** Resolves with its process id, or with the error. */
-  async #startPause(): Promise<number | string> {
-    const { network, layout } = this.#context;
-    const { address, hostname, hostIpc, sharesProcesses = false } = this.#checkpoint.spec;
-    const own = [
-      ...(address === undefined ? [] : ['--net', '--uts']),
-      ...(hostIpc ? [] : ['--ipc']),
-      ...(sharesProcesses ? ['--pid', '--fork', '--kill-child'] : []),
-    ];
-    const lines = address === undefined ? [] : network.inside(address);
-    const setUp = address === undefined ? '' : `echo "$0" >/proc/sys/kernel/hostname; read -r go && ip -batch - >&2 && `;
-    // As the first process of a namespace it inherits the children of others: the kernel forgets them as they end.
-    const script = `echo u >&3; ${setUp}echo r >&3 && exec 3>&- && trap '' CHLD && exec sleep infinity </dev/null 2>/dev/null`;
-    const child = launch(['unshare', ...own, 'sh', '-c', script, hostname], { stdio: ['pipe', 'ignore', 'pipe', 'pipe'], mark: layout.mark(this.uid) });
-    child.stdin?.on('error', () => undefined);
-    const report = reports(child.stdio[3] as Readable);
-    let said = '';
-    child.stderr?.on('data', (chunk: Buffer) => {
-      if (said.length < 4096) said += chunk.toString();
-    });
-    child.on('error', (error) => (said += error.message));
-    const isUp = await report.until('u\n');
-    const pid = sharesProcesses ? childrenOf(child.pid ?? 0)[0] : child.pid;
-    if (!isUp || pid === undefined) return said || 'no namespaces';
-    const wrong = address === undefined ? '' : await network.connect(this.uid, pid);
-    if (wrong === '') child.stdin?.end(['go', ...lines, ''].join('\n'));
-    const isReady = wrong === '' && (await report.until('r\n'));
-    if (!isReady) signal(pid, 'SIGKILL');
-    child.stderr?.destroy();
+  #startPause(): Promise<number | string> {
+    const { network, layout, inits } = this.#context;
+    const { address, hostname, sysctls = [] } = this.#checkpoint.spec;
+    const launched = inits.launch(
+      pauseInit({
+        ...this.#own,
+        network: address === undefined ? undefined : { ...network.inside(address), hostname },
+        sysctls,
+        scratch: layout.scratch,
+      }),
+      { stdio: ['ignore', 'ignore', 'ignore'], variables: marking(layout.mark(this.uid)) },
+    );
+    const { child } = launched;
+    const { pid } = child;
     child.unref();
-    // Without the pause process there is no sandbox; its process id may be reused.
-    child.once('exit', () => (this.#checkpoint.pause === pid ? this.#save({ ...this.#checkpoint, pause: undefined }) : undefined));
-    if (isReady) this.#pauseProcess = this.#context.inits.openProcess(pid);
-    return isReady ? pid : wrong || said || 'it could not be set up';
-  }
-}
-
-/** Waits for the reports that a process writes to a pipe. */
-function reports(pipe: Readable): { readonly until: (end: string) => Promise<boolean> } {
-  let text = '';
-  let isOver = false;
-  let look = (): void => undefined;
-  pipe.on('data', (chunk: Buffer) => {
-    text += chunk.toString();
-    look();
-  });
-  pipe.on('close', () => {
-    isOver = true;
-    look();
-  });
-  const until = (end: string) =>
-    new Promise<boolean>((resolve) => {
-      look = () => {
-        if (text.includes(end)) resolve(true);
-        else if (isOver) resolve(false);
-      };
-      look();
+    return new Promise((resolve) => {
+      let wrong = '';
+      followInit(launched, {
+        onWaiting: async (holder) => {
+          if (pid === undefined) return false;
+          this.#pauseProcess = inits.openProcess(holder || pid);
+          wrong = address === undefined ? '' : await network.connect(this.uid, pid);
+          return wrong === '';
+        },
+        onExecuted: () => resolve(pid ?? 'it has no process'),
+        // Without the pause process there is no sandbox; its process id may be reused.
+        onEnd: ({ failure, exitCode }) => {
+          if (this.#checkpoint.pause === pid) this.#save({ ...this.#checkpoint, pause: undefined });
+          resolve(wrong || (failure === undefined ? `it ended with ${exitCode}` : failureOf(failure)));
+        },
+        onError: resolve,
+      });
     });
-  return { until };
+  }
 }
 
 function tryRead(file: string): string {

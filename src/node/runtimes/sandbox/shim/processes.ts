@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
+import path from 'node:path';
 import { defaultPath } from '../init/execute.ts';
 
 /** An environment variable by which the next shim finds the processes of this one. Containers do not see it. */
@@ -93,6 +94,44 @@ export function handlesSignal(pid: number, name: NodeJS.Signals): boolean {
     return ['SigCgt', 'SigIgn'].some((set) => (BigInt(`0x${new RegExp(`^${set}:\\s*([0-9a-f]+)$`, 'm').exec(status)?.[1] ?? '0'}`) & bit) !== 0n);
   } catch {
     return false; // it has ended
+  }
+}
+
+/** Kills the processes of a control group, also those that they start meanwhile. */
+export function killGroups(directories: readonly string[]): void {
+  for (const directory of directories) {
+    for (let attempts = 0; attempts < mostAttempts; attempts++) {
+      const pids = processesIn(directory);
+      if (pids.length === 0) break;
+      for (const pid of pids) signal(pid, 'SIGKILL');
+    }
+  }
+}
+const mostAttempts = 100;
+
+/** The directories of a control group and of those below it, in every hierarchy. */
+export function directoriesOf(group: string): readonly string[] {
+  const root = '/sys/fs/cgroup';
+  const below = (directory: string): readonly string[] => [directory, ...subdirectories(directory).flatMap((name) => below(path.join(directory, name)))];
+  return [root, ...subdirectories(root).map((name) => path.join(root, name))]
+    .map((hierarchy) => path.join(hierarchy, group))
+    .filter((directory) => existsSync(directory))
+    .flatMap(below);
+}
+
+const subdirectories = (directory: string): readonly string[] =>
+  readdirSync(directory, { withFileTypes: true })
+    .filter((each) => each.isDirectory())
+    .map(({ name }) => name);
+
+function processesIn(directory: string): readonly number[] {
+  try {
+    return readFileSync(path.join(directory, 'cgroup.procs'), 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map(Number);
+  } catch {
+    return []; // it has been removed
   }
 }
 

@@ -9,7 +9,6 @@ import { failureText } from '../init/execute.ts';
 import { initSpec } from '../init/init-spec.ts';
 import type { InitLauncher } from '../init/launcher.ts';
 import { exitCodeOf, frame, frameReader, frames, type SessionAnswer, type SessionEnd } from '../protocol.ts';
-import { inTerminal } from '../terminal.ts';
 import type { ShimContainer } from './container.ts';
 import type { ShimPod } from './pod.ts';
 import { followInit, type InitEnd } from './init-process.ts';
@@ -52,7 +51,7 @@ export function serveExec(
 ): void {
   const { spec, groups, process } = container;
   if (process === undefined) return refuse(socket, notRunning(container));
-  const init = initSpec({ ...spec, tty: options.tty }, options.tty ? inTerminal(options.command) : options.command, groups);
+  const init = initSpec({ ...spec, tty: options.tty }, options.command, groups);
   const launched = context.inits.launch(execInit(init), {
     stdio: [options.stdin ? 'pipe' : 'ignore', 'pipe', 'pipe'],
     handed: [process],

@@ -16,7 +16,7 @@ import { groupOf, type Layout, layoutOf, socketOf } from './layout.ts';
 import type { LogBounds } from './log-file.ts';
 import { Network } from './network.ts';
 import { ShimPod, type PodCheckpoint } from './pod.ts';
-import { marked, signal } from './processes.ts';
+import { directoriesOf, killGroups, marked, signal } from './processes.ts';
 import { type Incoming, refuse, serveAttach, serveConnect, serveExec } from './sessions.ts';
 import type { RootMaker } from './roots.ts';
 import { namesIn, readState } from './state-files.ts';
@@ -79,6 +79,8 @@ class ContainerShim {
   /** Containers of a shim that died have lost their pipes: they are killed, and their state is kept. */
   recover(): void {
     for (const pid of marked(this.#layout.mark('')).values()) if (pid !== process.pid) signal(pid, 'SIGKILL');
+    // The end of their parents does not end processes that have changed their user.
+    killGroups(directoriesOf(this.#layout.group));
     this.#groups.removeEmpty(runningGroups());
     for (const uid of namesIn(this.#layout.pods)) {
       const checkpoint = readState(this.#layout.podCheckpoint(uid)) as PodCheckpoint | undefined;

@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { realDirectories } from './directories.ts';
+import { realHostFiles } from './files.ts';
+
+/** Exchanges a directory and a link to the victim as fast as it can. */
+const exchange = `
+  const { renameSync } = require('node:fs');
+  const [, volume] = process.argv;
+  process.stdout.write('up');
+  for (;;) for (const [from, to] of [['a', 'c'], ['link', 'a'], ['a', 'link'], ['c', 'a']]) try { renameSync(volume + '/' + from, volume + '/' + to); } catch {}`;
+
+describe('a tree that a container changes meanwhile', () => {
+  let root = '';
+  let attacker: ChildProcess | undefined;
+  const at = (name: string) => path.join(root, name);
+  beforeEach(() => {
+    root = mkdtempSync(path.join(tmpdir(), 'moor-trees-'));
+    for (const name of ['victim/below', 'volume/a/below']) mkdirSync(at(name), { recursive: true });
+    for (const name of ['victim/file', 'victim/below/file', 'volume/a/file', 'volume/a/below/file']) writeFileSync(at(name), 'x', { mode: 0o600 });
+    symlinkSync(at('victim'), at('volume/link'));
+  });
+  afterEach(() => {
+    attacker?.kill('SIGKILL');
+    rmSync(root, { recursive: true });
+  });
+  const attack = () =>
+    new Promise<void>((resolve) => {
+      attacker = spawn(process.execPath, ['-e', exchange, at('volume')], { stdio: ['ignore', 'pipe', 'inherit'] });
+      attacker.stdout?.once('data', () => resolve());
+    });
+
+  test('its owner and mode are changed, and those of no other file', async () => {
+    await attack();
+    for (let round = 0; round < 100; round++) {
+      await realHostFiles.walkTree(at('volume'), async ({ stat, setMode }) => (stat.type === 'link' ? undefined : setMode(stat.mode | 0o070)));
+    }
+    expect(['file', 'below/file', 'below'].map((name) => statSync(at(`victim/${name}`)).mode & 0o020)).toEqual([0, 0, 0]);
+  });
+
+  test('it is removed, and no other file', async () => {
+    await attack();
+    for (let round = 0; round < 40; round++) {
+      await realHostFiles.makeDirectory(at('volume/a/below'), 0o755).catch(() => undefined);
+      await realHostFiles.removeTree(at('volume/a')).catch(() => undefined);
+    }
+    expect(readdirSync(at('victim')).sort()).toEqual(['below', 'file']);
+    expect(readdirSync(at('victim/below'))).toEqual(['file']);
+  });
+
+  test('a volume behind a link is not removed', async () => {
+    await expect(realDirectories.remove(at('volume/link/below'))).rejects.toThrow('too many levels of symbolic links');
+    expect(existsSync(at('victim/below/file'))).toBe(true);
+    await realDirectories.remove(at('volume/link'));
+    await realDirectories.remove(at('volume/a'));
+    await realDirectories.remove(at('not/there'));
+    expect(readdirSync(at('volume'))).toEqual([]);
+    expect(readdirSync(at('victim')).sort()).toEqual(['below', 'file']);
+  });
+
+  test('directories without end are refused, not followed', async () => {
+    let deep = at('volume');
+    // A path must not be longer than 4096 characters.
+    for (let depth = 0; depth < 505; depth++) deep += '/d';
+    mkdirSync(deep, { recursive: true });
+    await expect(realHostFiles.walkTree(at('volume'), async () => undefined)).rejects.toThrow('directories are nested more than 500 deep');
+  });
+});
