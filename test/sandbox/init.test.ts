@@ -96,7 +96,7 @@ describeWithSandboxes('the processes of a container', () => {
 
   test('have a session keyring of their own', async () => {
     const keyring = 'print syscall(250, 0, -3, 0), "\\n"';
-    const host = execFileSync('perl', ['-e', keyring], { encoding: 'utf8' }).trim();
+    const host = execFileSync('sh', ['-c', `perl -e '${keyring}'`], { encoding: 'utf8' }).trim();
     const { id } = await containers.start(shell('exec sleep infinity'));
     const ids = [host, await containers.output({ command: ['perl', '-e', keyring], args: [] }), await containers.exec(id, ['perl', '-e', keyring])];
     expect(new Set(ids).size).toBe(3);

@@ -40,7 +40,7 @@ const align = (offset: number): number => Math.ceil(offset / 8) * 8;
 /** The data segment. Its addresses are known as soon as something is laid in it. */
 class Data {
   readonly #start: number;
-  readonly #parts: Buffer[] = [];
+  readonly #parts: { readonly at: number; readonly bytes: Uint8Array }[] = [];
   #length = 0;
   readonly #known = new Map<Uint8Array | string | ListOf, number>();
 
@@ -52,27 +52,29 @@ class Data {
     const unused = this.#add(Buffer.alloc(8));
     const table = Buffer.alloc(steps.length * record.length);
     const start = this.#addBytes(table);
-    const write = (offset: number, value: number): void => void table.writeBigUInt64LE(BigInt.asUintN(64, BigInt(value)), offset);
     const labels = labelsOf(steps);
     const results = new Map<string, number>();
     for (const [index, step] of steps.entries()) {
       const at = index * record.length;
       const next = (label: string | undefined): number => start + record.length * (label === undefined ? index + 1 : find(labels, label));
-      write(at + record.call, systemCalls[step.call][architecture]);
+      writeWord(table, at + record.call, systemCalls[step.call][architecture]);
       for (const [number, argument] of step.args.entries()) {
         const slot = at + record.args + 8 * number;
         const isResult = typeof argument === 'object' && 'resultOf' in argument;
         if (isResult) results.set(argument.resultOf, start + slot);
-        write(slot, this.#value(isResult ? argument.otherwise : argument));
+        writeWord(table, slot, this.#value(isResult ? argument.otherwise : argument));
       }
-      write(at + record.onError, next(step.onError ?? onError));
-      write(at + record.onZero, next(step.onZero));
-      write(at + record.onPositive, next(step.onPositive));
-      table.writeBigUInt64LE(maskOf(step.allows ?? []), at + record.allows);
+      writeWord(table, at + record.onError, next(step.onError ?? onError));
+      writeWord(table, at + record.onZero, next(step.onZero));
+      writeWord(table, at + record.onPositive, next(step.onPositive));
+      for (const error of step.allows ?? []) allow(table, at + record.allows, error);
     }
-    for (const [index, { result }] of steps.entries()) write(index * record.length + record.result, result === undefined ? unused : find(results, result));
+    for (const [index, { result }] of steps.entries())
+      writeWord(table, index * record.length + record.result, result === undefined ? unused : find(results, result));
     const lastAddress = this.#value(last);
-    return { data: Buffer.concat(this.#parts), table: start, last: lastAddress };
+    const data = Buffer.alloc(this.#length);
+    for (const part of this.#parts) data.set(part.bytes, part.at);
+    return { data, table: start, last: lastAddress };
   }
 
   #value(argument: Constant): number {
@@ -85,23 +87,30 @@ class Data {
   #add(what: string | Uint8Array | ListOf): number {
     const known = this.#known.get(what);
     if (known !== undefined) return known;
-    const address = this.#addBytes(typeof what === 'string' ? terminated(what) : 'list' in what ? this.#words(what) : Buffer.from(what));
+    const address = this.#addBytes(typeof what === 'string' ? terminated(what) : 'list' in what ? this.#words(what) : what);
     this.#known.set(what, address);
     return address;
   }
 
   #words({ list }: ListOf): Buffer {
     const words = Buffer.alloc(8 * (list.length + 1));
-    for (const [number, each] of list.entries()) words.writeBigUInt64LE(BigInt.asUintN(64, BigInt(this.#value(each))), 8 * number);
+    for (const [number, each] of list.entries()) writeWord(words, 8 * number, this.#value(each));
     return words;
   }
 
-  #addBytes(bytes: Buffer): number {
-    const address = this.#start + this.#length;
-    this.#parts.push(bytes, Buffer.alloc(align(bytes.length) - bytes.length));
+  #addBytes(bytes: Uint8Array): number {
+    const at = this.#length;
+    this.#parts.push({ at, bytes });
     this.#length += align(bytes.length);
-    return address;
+    return this.#start + at;
   }
+}
+
+/** A signed number of at most 53 bits, in 64. */
+function writeWord(bytes: Buffer, offset: number, value: number): void {
+  if (value === 0) return;
+  bytes.writeUInt32LE(value >>> 0, offset);
+  bytes.writeUInt32LE(Math.floor(value / 2 ** 32) >>> 0, offset + 4);
 }
 
 function terminated(text: string): Buffer {
@@ -126,9 +135,10 @@ function labelsOf(steps: readonly Step[]): ReadonlyMap<string, number> {
 }
 
 /** A bit for each error. */
-function maskOf(errors: readonly number[]): bigint {
-  if (errors.some((error) => error < 1 || error > 63)) throw new Error('only errors below 64 can be allowed');
-  return errors.reduce((mask, error) => mask | (1n << BigInt(error)), 0n);
+function allow(bytes: Buffer, offset: number, error: number): void {
+  if (error < 1 || error > 63) throw new Error('only errors below 64 can be allowed');
+  const at = offset + (error >> 3);
+  bytes.writeUInt8(bytes.readUInt8(at) | (1 << (error & 7)), at);
 }
 
 function elfHeader(machine: number, entry: number): Buffer {

@@ -32,8 +32,8 @@ export class ShimPod {
   readonly #context: ShimPodContext;
   #checkpoint: PodCheckpoint;
   #containers: ShimContainer[] = [];
-  /** A descriptor that stands for the pause process. */
-  #pauseProcess: number | undefined;
+  /** The process that has the namespaces: a descriptor. */
+  #holder: { readonly process: number } | undefined;
 
   constructor(checkpoint: PodCheckpoint, context: ShimPodContext) {
     this.uid = checkpoint.spec.uid;
@@ -69,8 +69,8 @@ export class ShimPod {
 
   /** Those of the pause process that the containers enter. */
   get #namespaces(): HeldNamespaces {
-    if (this.#pauseProcess === undefined) throw new Error('the pod has no sandbox');
-    return { process: this.#pauseProcess, flags: podNamespaces(this.#own) };
+    if (this.#holder === undefined) throw new Error('the pod has no sandbox');
+    return { ...this.#holder, flags: podNamespaces(this.#own) };
   }
 
   async start(): Promise<Result<PodSandbox>> {
@@ -164,12 +164,16 @@ export class ShimPod {
 
   #save(checkpoint: PodCheckpoint): void {
     this.#checkpoint = checkpoint;
-    if (checkpoint.pause === undefined && this.#pauseProcess !== undefined) {
-      closeSync(this.#pauseProcess);
-      this.#pauseProcess = undefined;
-    }
+    if (checkpoint.pause === undefined) this.#release(this.#holder);
     writeState(this.#context.layout.podCheckpoint(this.uid), checkpoint);
     this.#context.onChange(this.uid);
+  }
+
+  /** A later sandbox may have another holder already. */
+  #release(holder: { readonly process: number } | undefined): void {
+    if (holder === undefined || this.#holder !== holder) return;
+    closeSync(holder.process);
+    this.#holder = undefined;
   }
 
   /** Resolves with its process id, or with the error. */
@@ -190,10 +194,14 @@ export class ShimPod {
     child.unref();
     return new Promise((resolve) => {
       let wrong = '';
+      let holder: { readonly process: number } | undefined;
       followInit(launched, {
-        onWaiting: async (holder) => {
+        onWaiting: async (first) => {
           if (pid === undefined) return false;
-          this.#pauseProcess = inits.openProcess(holder || pid);
+          const process = inits.openProcess(first || pid);
+          this.#release(this.#holder);
+          holder = process === undefined ? undefined : { process };
+          this.#holder = holder;
           wrong = address === undefined ? '' : await network.connect(this.uid, pid);
           return wrong === '';
         },
@@ -201,6 +209,7 @@ export class ShimPod {
         // Without the pause process there is no sandbox; its process id may be reused.
         onEnd: ({ failure, exitCode }) => {
           if (this.#checkpoint.pause === pid) this.#save({ ...this.#checkpoint, pause: undefined });
+          this.#release(holder);
           resolve(wrong || (failure === undefined ? `it ended with ${exitCode}` : failureOf(failure)));
         },
         onError: resolve,
