@@ -50,7 +50,7 @@ const timelines: Readonly<Record<string, readonly RegExp[]>> = {
     /^pvc-protection pvc\/data is gone$/,
     /^pv-controller pv\/archive is Released$/,
     /^stuck pv\/archive Claim default\/data of the volume was deleted\. Its reclaim policy is Retain/,
-    /^stuck pvc\/data No volume fits\..*Nearest: pv\/archive: is Released/,
+    /^stuck pvc\/data No volume that fits is Available; pv\/archive would fit, but is Released.*Nearest: pv\/archive: is Released/,
     /^▶ clear claimRef of pv\/archive$/,
     /^pv-controller pvc\/data is Bound to pv\/archive$/,
   ],
