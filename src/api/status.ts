@@ -60,6 +60,7 @@ export class ApiError extends Error {
 /** Characters of a message, of a name and of a cause, whatever a client sent. */
 const maxMessage = 128 * 1024;
 const maxDetail = 20 * 1024;
+const maxNameInMessage = 1024;
 
 function boundedDetails(details: StatusDetails): StatusDetails {
   const { name, causes } = details;
@@ -142,7 +143,8 @@ export const statusErrors = {
     const { texts, causes } = reportedErrors(all);
     const list = texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`;
     const qualified = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
-    return new ApiError(422, 'Invalid', `${qualified} "${name}" is invalid: ${list}`, {
+    // The name comes first: a long one would leave no room for what is wrong.
+    return new ApiError(422, 'Invalid', `${qualified} "${cutText(name, maxNameInMessage)}" is invalid: ${list}`, {
       ...(name === '' ? {} : { name }),
       ...(kind.group === '' ? {} : { group: kind.group }),
       kind: kind.kind,
