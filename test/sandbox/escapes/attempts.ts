@@ -45,13 +45,13 @@ const files: readonly Attempt[] = [
     name: 'descriptors of any process',
     like: 'CVE-2024-21626: leaked descriptors',
     script:
-      'for fd in /proc/[0-9]*/fd/*; do case $(readlink "$fd") in /dev/null | pipe:* | socket:* | /proc/* | /attempts* | "") ;; *) echo "ESCAPED $fd $(readlink "$fd")" ;; esac; done',
+      'for fd in /proc/[0-9]*/fd/*; do case $(readlink "$fd") in /dev/null | pipe:* | socket:* | /proc/* | /attempts* | "") ;; *) echo "ESCAPED $fd $(readlink "$fd")"; exit ;; esac; done',
   },
   {
     name: 'more descriptors than three',
     like: 'CVE-2016-9962: leaked descriptors',
     script:
-      'for process in /proc/[0-9]*; do case $(cat $process/comm) in sleep | node) ;; *) continue ;; esac; for fd in $process/fd/*; do case $fd in */[012] | *\\*) ;; *) echo "ESCAPED $fd" ;; esac; done; done',
+      'for process in /proc/[0-9]*; do case $(cat $process/comm) in sleep | node) ;; *) continue ;; esac; for fd in $process/fd/*; do case $fd in */[012] | *\\*) ;; *) echo "ESCAPED $fd"; exit ;; esac; done; done',
   },
 ];
 
@@ -118,7 +118,7 @@ const kernelCalls: readonly Attempt[] = [
   {
     name: 'namespaces of other processes',
     like: 'nsenter',
-    script: 'for process in /proc/[0-9]*; do nsenter -t ${process#/proc/} -m cat "$temporaryFile"; done',
+    script: 'for process in /proc/[0-9]*; do nsenter -t ${process#/proc/} -m cat "$temporaryFile" && exit; done',
   },
   {
     name: 'the command that the last process of a control group runs',

@@ -1,4 +1,5 @@
 /** Nothing gets out of a container: ways that led out of other runtimes, tried by a root pod, a pod of another user, and a privileged pod that shows they are noticed. */
+import { randomInt } from 'node:crypto';
 import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -21,6 +22,9 @@ const users: readonly HostileUser[] = [
 const attackers = ['root', 'user', 'privileged'] as const;
 type Attacker = (typeof attackers)[number];
 
+/** Different ones, by which processes are found on the host. */
+const duration = (): string => `3600.${randomInt(10 ** 9, 10 ** 10)}`;
+const durations: Readonly<Record<Attacker, string>> = { root: duration(), user: duration(), privileged: duration() };
 const sleeping = (text: string): string[] => ['/bin/sh', '-c', text];
 const object = (kind: string, name: string, rest: object, labels: Record<string, string> = {}) => ({
   apiVersion: 'v1',
@@ -42,7 +46,7 @@ const attackerSpec = (attacker: Attacker): PodSpec => {
         name: 'app',
         image: 'x',
         resources: {},
-        command: sleeping(`sleep 3600 # ${attacker}-of-escapes`),
+        command: ['sleep', durations[attacker]],
         env: [
           { name: 'R', value: isPrivileged ? '/host' : '' },
           { name: 'ALLOWED', value: usualCapabilities },
@@ -149,7 +153,7 @@ describeWithSandboxes('ways out of a container', () => {
       ...pods,
     ]);
     expect(await moor.kubectl('wait', '--for=condition=Ready', 'pod', '-l', 'app=attacker', '--timeout=120s')).toMatchObject({ code: 0 });
-    for (const attacker of attackers) containerProcesses.set(attacker, processesWith(`${attacker}-of-escapes`).at(-1) ?? 0);
+    for (const attacker of attackers) containerProcesses.set(attacker, processesWith(durations[attacker]).at(-1) ?? 0);
     await Promise.all([...attackers.map(attack), endHostile()]);
   });
 

@@ -34,7 +34,7 @@ const mounts = (...all: readonly [name: string, mountPath: string, subPath?: str
   volumeMounts: all.map(([name, mountPath, subPath]) => ({ name, mountPath, ...(subPath === undefined ? {} : { subPath }) })),
 });
 const look =
-  'for file in "$HOME_FILE" /evil"$HOME_FILE" /proc/[0-9]*/root"$HOME_FILE"; do cat "$file"; done; : >>/proc/sys/kernel/core_pattern && echo ESCAPED; head -c 8 /proc/keys | grep . && echo ESCAPED; exit 0';
+  'for file in "$HOME_FILE" /evil"$HOME_FILE" /proc/[0-9]*/root"$HOME_FILE"; do cat "$file"; done; (: >>/proc/sys/kernel/core_pattern) && echo ESCAPED; head -c 8 /proc/keys | grep . && echo ESCAPED; exit 0';
 
 export const hostilePods = ({ homeFile, abstractSocket }: Targets): readonly HostilePod[] => [
   {
