@@ -280,7 +280,8 @@ async function main(args) {
   if (again !== undefined)
     for (const entry of state.entries)
       if (entry.result !== undefined && isDueAgain[again](entry.result)) Object.assign(entry, { result: undefined, seeds: undefined, ran: 0 });
-  if (again !== undefined || !existsSync(copy.root) || state.entries.length === 0) copy.refresh();
+  // A run that was killed may have left a mutant in its copy.
+  copy.refresh();
   if (state.entries.length === 0) {
     const { sample, rejected } = await drawSample(copy, { seed, count });
     Object.assign(state, { entries: sample.map((mutant) => ({ mutant })), rejected: rejected.length });
