@@ -189,7 +189,7 @@ async function firstFailure(copy, related, healthy) {
   for (const batch of [files.slice(0, limits.nearTests), files.slice(limits.nearTests)]) {
     const left = batch.filter((file) => healthy[file] !== false);
     const failure = left.length === 0 ? undefined : await failureOf(copy.root, left, limits.testsMs);
-    if (failure !== undefined && failure !== 'timeout') return failure;
+    if (failure !== undefined) return failure;
   }
   return undefined;
 }
@@ -197,7 +197,7 @@ async function firstFailure(copy, related, healthy) {
 /** Whether a test that noticed a mutant passes without it. */
 async function confirm(copy, result, healthy) {
   const { test } = result;
-  if (test === undefined || healthy[test.file] === true) return result;
+  if (test === undefined || test === 'timeout' || healthy[test.file] === true) return test === 'timeout' ? undefined : result;
   healthy[test.file] = test.file !== '' && (await failureOf(copy.root, [test.file], limits.testsMs)) === undefined;
   return healthy[test.file] ? result : undefined;
 }
@@ -247,7 +247,7 @@ async function runWorlds(copy, entry, { most, save }) {
 
 async function runTests(copy, entry, { tests, state, save }) {
   const { healthy } = state;
-  for (let tries = 0; entry.result === undefined && tries < 5; tries++) {
+  for (let tries = 0; entry.result === undefined && tries < 2; tries++) {
     const test = await copy.with(entry.mutant, () => firstFailure(copy, tests, healthy));
     entry.result = await confirm(copy, test === undefined ? {} : { test }, healthy);
   }
@@ -280,7 +280,8 @@ async function main(args) {
   if (again !== undefined)
     for (const entry of state.entries)
       if (entry.result !== undefined && isDueAgain[again](entry.result)) Object.assign(entry, { result: undefined, seeds: undefined, ran: 0 });
-  if (again !== undefined || !existsSync(copy.root) || state.entries.length === 0) copy.refresh();
+  // A run that was killed may have left a mutant in its copy.
+  copy.refresh();
   if (state.entries.length === 0) {
     const { sample, rejected } = await drawSample(copy, { seed, count });
     Object.assign(state, { entries: sample.map((mutant) => ({ mutant })), rejected: rejected.length });

@@ -43,6 +43,21 @@ mountTest('all volumes of a pod are mounted; after it has ended, none is, and no
   expect(await node.host.list('/disk')).toEqual(['new', 'precious']);
 });
 
+mountTest('a volume whose pod is gone before it is staged does not stay staged', async (node) => {
+  let uid = '';
+  const isStaged = ({ name, path }: HostCall) => name === 'mount' && path.includes('/plugins/');
+  await node.agent({
+    dies: (call, moment) => {
+      if (moment === 'before' && isStaged(call)) node.leave(uid);
+      return false;
+    },
+  });
+  ({ uid } = (await node.pod('web', await everything(node.cluster))).metadata);
+  await node.cluster.wait();
+  expect(node.vacated).toEqual(new Set([uid]));
+  expect(await node.mounted()).toEqual([]);
+});
+
 mountTest('files follow their ConfigMap or Secret, at once and atomically', async (node) => {
   const { volumeManager } = await node.agent();
   const pod = await node.pod('web', await everything(node.cluster));

@@ -166,6 +166,8 @@ export class VolumeManager implements PodMounts {
 
   podStopped(uid: string): void {
     this.#trigger.fire(uid);
+    // A volume may be staged for the pod alone, and not be published yet.
+    this.#trigger.fire(nodeKey);
   }
 
   isUnmounted(uid: string): boolean {
@@ -255,6 +257,8 @@ export class VolumeManager implements PodMounts {
     if (operation.do === 'unstage') return this.#trigger.fire(nodeKey);
     const uid = operation.do === 'unpublish' ? operation.record.podUid : operation.volume.podUid;
     this.#trigger.fire(uid);
+    // The pod may be gone meanwhile.
+    if (operation.do === 'stage') this.#trigger.fire(nodeKey);
     if (operation.do === 'unpublish') {
       if (operation.record.stagingPath !== undefined) this.#trigger.fire(nodeKey);
       if (operation.record.claim !== undefined) for (const user of this.#usersOf(operation.record.claim)) this.#trigger.fire(user);

@@ -1,6 +1,6 @@
 /** About what the API server admits, while requests race. */
 import { quantityValue } from '../../api/quantity.ts';
-import type { PersistentVolumeClaim, Pod, ResourceQuota } from '../../api/generated/types.ts';
+import type { LimitRange, PersistentVolumeClaim, Pod, ResourceQuota } from '../../api/generated/types.ts';
 import type { Facts } from './facts.ts';
 import type { Invariant } from './invariant.ts';
 
@@ -53,18 +53,22 @@ function exceeded({ spec }: ResourceQuota, used: Readonly<Record<string, bigint>
   return undefined;
 }
 
+function isBeyond({ spec }: LimitRange, claim: PersistentVolumeClaim): boolean {
+  const most = spec.limits?.find(({ type }) => type === 'PersistentVolumeClaim')?.max?.['storage'];
+  return most !== undefined && storageOf(claim) > quantityValue(most);
+}
+
 export const withinLimitRange: Invariant = {
   name: 'no claim asks for more than its LimitRange allows',
   check: (change, facts) => {
     if (change.type !== 'claim' || change.before !== undefined || change.after === undefined) return undefined;
     const [namespace = ''] = change.key.split('/');
-    for (const { spec, metadata } of inNamespace(facts.limitRanges, namespace)) {
-      const most = spec.limits?.find(({ type }) => type === 'PersistentVolumeClaim')?.max?.['storage'];
-      // Admitted before the LimitRange was created.
-      if (most === undefined || Date.parse(change.after.metadata.creationTimestamp ?? '') - Date.parse(metadata.creationTimestamp ?? '') < admittedBeforeMs)
-        continue;
-      if (storageOf(change.after) > quantityValue(most)) return `claim ${change.key} asks for more than ${most}`;
-    }
+    const { after } = change;
+    // Admitted before the LimitRange was created.
+    const isOlder = ({ metadata }: LimitRange) =>
+      Date.parse(after.metadata.creationTimestamp ?? '') - Date.parse(metadata.creationTimestamp ?? '') >= admittedBeforeMs;
+    if (inNamespace(facts.limitRanges, namespace).some((range) => isOlder(range) && isBeyond(range, after)))
+      return `claim ${change.key} asks for more than its LimitRange allows`;
     return undefined;
   },
 };
@@ -100,9 +104,13 @@ export function namespaceLeftUndone(facts: Facts): string | undefined {
   const hasDefault = Array.from(facts.classes.values()).some(
     ({ metadata }) => metadata.annotations?.['storageclass.kubernetes.io/is-default-class'] === 'true',
   );
-  for (const [key, { spec, status, metadata }] of facts.claims)
-    if (hasDefault && spec.storageClassName === undefined && status.phase === 'Pending' && metadata.deletionTimestamp === undefined)
+  for (const [key, claim] of facts.claims) {
+    const { spec, status, metadata } = claim;
+    const waits = spec.storageClassName === undefined && status.phase === 'Pending' && metadata.deletionTimestamp === undefined;
+    // No update of a claim is admitted that asks for more than a later LimitRange allows, as in Kubernetes.
+    if (hasDefault && waits && !inNamespace(facts.limitRanges, metadata.namespace ?? '').some((range) => isBeyond(range, claim)))
       return `claim ${key} still has no class, and there is a default one`;
+  }
   for (const [key, { spec, status }] of facts.quotas) {
     const used = usage(facts, key.slice(0, key.indexOf('/')));
     for (const name of Object.keys(spec.hard ?? {}))
