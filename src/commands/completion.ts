@@ -18,7 +18,7 @@ export const completionCommand = (entries: readonly CommandEntry[]): Command => 
       process.stderr.write(`moor completion: there is none for "${flags.arguments[0]}", only for ${shells.join(', ')}\n`);
       return 2;
     }
-    const commands = await Promise.all(entries.map(async ({ name, summary, load }) => ({ name, summary, flags: (await load()).flags })));
+    const commands = await Promise.all(entries.map(async (entry) => ({ name: entry.name, summary: entry.summary, flags: (await entry.load()).flags })));
     process.stdout.write(scripts[shell](commands));
     return 0;
   },
