@@ -36,7 +36,9 @@ export function writeReport(root, state) {
   const judged = state.entries.filter(({ result }) => result !== undefined && result !== null && result.gone !== true);
   const rows = judged.map((entry) => ({ ...entry, caught: caughtBy(entry, explanations) }));
   const count = (what) => rows.filter(({ caught: [who] }) => who === what).length;
-  const real = rows.length - count('equivalent');
+  // Those without a result count as not caught: percentages of the judged alone would be too high, since what is caught is known first.
+  const open = state.entries.filter(({ result }) => result === undefined || result === null).length;
+  const real = rows.length + open - count('equivalent');
   const [simulator, tests, nothing] = ['simulator', 'tests', 'nothing'].map(count);
   const line = ({ mutant, caught: [who, how] }) =>
     `| ${mutant.operator} | [${mutant.file.slice(4)}:${mutant.line}](../${mutant.file}#L${mutant.line}) ${code(mutant.original)} | ${who} | ${cell(how).slice(0, 160)} |`;
@@ -50,8 +52,8 @@ containers or processes). One pass finds out which worlds run which place: in th
 The state is kept outside of the tree, so that the run can be stopped and continued. \`npm run mutate -- --again simulator\` runs those again that the simulator did not notice.
 \`test/mutations/survivors.json\` explains those that change nothing.
 
-Seed ${state.seed}: ${state.entries.length} mutants drawn, ${rows.length} judged${count('equivalent') > 0 ? `, ${count('equivalent')} of them equivalent` : ''}. Of the other ${real}, the simulator alone catches ${simulator} (${percent(simulator, real)}), tests
-only ${tests}, nothing ${nothing}: both together ${percent(simulator + tests, real)}.
+Seed ${state.seed}: ${state.entries.length} mutants drawn, ${count('equivalent')} of them equivalent. Of the other ${real}, the simulator alone catches ${simulator} (${percent(simulator, real)}), tests only ${tests}, nothing
+${nothing}; ${open === 0 ? 'all are judged' : `${open} are not judged yet`}. Both together: ${percent(simulator + tests, real)}.
 
 | operator | place | caught by | how |
 |---|---|---|---|
@@ -60,6 +62,6 @@ ${rows.map(line).join('\n')}
   const page = join(root, 'docs/mutations.md');
   const [before] = splitPage(readFileSync(page, 'utf8'));
   writeFileSync(page, before + text);
-  console.log(`${rows.length} judged: simulator ${simulator}, tests ${tests}, equivalent ${count('equivalent')}, nothing ${nothing}`);
+  console.log(`${rows.length} judged, ${open} not: simulator ${simulator}, tests ${tests}, equivalent ${count('equivalent')}, nothing ${nothing}`);
   return 0;
 }

@@ -7,7 +7,7 @@ import { containerSpecOf, sandboxSpecOf } from '../../src/node/pod-worker/contai
 import type { HostSecurity } from '../../src/node/security/host-security.ts';
 import { seccompFilter } from '../../src/node/security/seccomp-filter.ts';
 import { containerProblem, sandboxProblem, securityRejection } from '../../src/node/security/security-context.ts';
-import type { FileStat, HostFiles } from '../../src/world/mounts.ts';
+import type { FileStat, HostFiles, TreeEntry } from '../../src/world/mounts.ts';
 
 const security: HostSecurity = {
   appArmorProfiles: ['cri-containerd.apparmor.d', 'web'],
@@ -222,15 +222,11 @@ describe('every field of a securityContext', () => {
     const changes = async (fsGroupChangePolicy: string) => {
       let count = 0;
       const stat: FileStat = { type: 'directory', mode: 0o42770, uid: 0, gid: 7, size: 0 };
-      const files = {
-        stat: async () => stat,
-        list: async () => [],
-        setOwner: async () => void count++,
-        setMode: async () => undefined,
-      } as unknown as HostFiles;
+      const entry: TreeEntry = { stat, setGroup: async () => void count++, setMode: async () => undefined };
+      const files: Pick<HostFiles, 'stat' | 'walkTree'> = { stat: async () => stat, walkTree: (_, visit) => visit(entry) };
       const clock = { monotonic: () => 0, now: () => 0 };
       await setVolumeOwnership('/v', {
-        files,
+        files: files as HostFiles,
         clock,
         pod: podOf({ pod: { fsGroup: 7, fsGroupChangePolicy } }),
         readOnly: false,
