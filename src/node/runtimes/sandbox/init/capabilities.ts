@@ -1,4 +1,4 @@
-import { boundingSet, capabilityNames } from '../../../security/capabilities.ts';
+import { boundingSet, capabilityNames, capabilityProblem } from '../../../security/capabilities.ts';
 import type { ContainerSpec } from '../../../runtime.ts';
 
 export const sysPtrace = capabilityNames.indexOf('SYS_PTRACE');
@@ -6,18 +6,18 @@ export const sysPtrace = capabilityNames.indexOf('SYS_PTRACE');
 /** Linux keeps room for so many. */
 export const mostCapabilities = 64;
 
-/** The numbers of the capabilities that root has in a container. `all`: those of the shim. */
-export const capabilitiesOf = (
-  { privileged, capabilities: { add, drop } }: Pick<ContainerSpec, 'privileged' | 'capabilities'>,
+/** The numbers of the capabilities that root has in a container. `all`: those of the shim. @throws on an unknown name, which the agent refuses before */
+export function capabilitiesOf(
+  { privileged, capabilities }: Pick<ContainerSpec, 'privileged' | 'capabilities'>,
   all: ReadonlySet<number>,
-): ReadonlySet<number> =>
-  privileged
-    ? all
-    : new Set(
-        boundingSet({ capabilities: { add: [...add], drop: [...drop] } })
-          .map((name) => capabilityNames.indexOf(name))
-          .filter((number) => all.has(number)),
-      );
+): ReadonlySet<number> {
+  if (privileged) return all;
+  const wanted = { capabilities: { add: [...capabilities.add], drop: [...capabilities.drop] } };
+  const problem = capabilityProblem(wanted, capabilityNames);
+  if (problem !== undefined) throw new Error(problem);
+  const numbers = boundingSet(wanted).map((name) => capabilityNames.indexOf(name));
+  return new Set(numbers.filter((number) => all.has(number)));
+}
 
 /** The numbers in a mask as /proc/PID/status shows it: '000001ffffffffff'. */
 export function capabilitiesIn(mask: string): ReadonlySet<number> {
