@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpath
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { PersistentVolumeClaim } from '../../src/api/generated/types.ts';
 import { whyNoImages } from '../../src/host/images.ts';
 import { type MoorProcess, root, startMoor } from '../moor-process.ts';
 import { describeWithSandboxes, endContainers } from './sandboxes.ts';
@@ -99,8 +100,13 @@ describeWithSandboxes('data in volumes', () => {
       await kubectl('wait', '--for=jsonpath={.status.capacity.storage}=64Mi', 'pvc/device', '--timeout=60s');
       expect(await kubectl('exec', 'first', '--', 'blockdev', '--getsize64', '/dev/xvda')).toBe(`${64 << 20}\n`);
       // The file system is expanded while it is mounted, or when it is staged again: that depends on the rights of this process.
-      await kubectl('wait', '--for=jsonpath={.status.allocatedResources.storage}=64Mi', 'pvc/files', '--timeout=60s');
+      const grown = async () => {
+        const { status } = JSON.parse(await kubectl('get', 'pvc', 'files', '-o', 'json')) as PersistentVolumeClaim;
+        return status.capacity?.['storage'] === '64Mi' ? 'whole' : (status.allocatedResourceStatuses?.['storage'] ?? 'not yet');
+      };
+      await expect.poll(grown, patience).toMatch(/^(whole|NodeResize.*)$/);
       await kubectl('delete', 'pod', 'first', '--timeout=60s');
+      await expect.poll(() => mountsBelow(dataDir), patience).toEqual([]);
       const second =
         'head -c 9 /dev/xvda; dd if=/dev/zero of=/data/more bs=1M count=20 2>/dev/null && echo fits; echo x 2>/dev/null >/dev/xvda || echo refused; sleep infinity';
       await apply(withDevice('second', second, { readOnly: true }));

@@ -86,12 +86,12 @@ export function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** Whether a process handles or ignores a signal, instead of leaving it to the kernel. */
+/** Whether a process handles, ignores or blocks a signal (to wait for it by sigwait or signalfd), instead of leaving it to the kernel. */
 export function handlesSignal(pid: number, name: NodeJS.Signals): boolean {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     const bit = 1n << BigInt(signalNumber(name) - 1);
-    return ['SigCgt', 'SigIgn'].some((set) => (BigInt(`0x${new RegExp(`^${set}:\\s*([0-9a-f]+)$`, 'm').exec(status)?.[1] ?? '0'}`) & bit) !== 0n);
+    return ['SigCgt', 'SigIgn', 'SigBlk'].some((set) => (BigInt(`0x${new RegExp(`^${set}:\\s*([0-9a-f]+)$`, 'm').exec(status)?.[1] ?? '0'}`) & bit) !== 0n);
   } catch {
     return false; // it has ended
   }
