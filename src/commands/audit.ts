@@ -25,9 +25,9 @@ The exit code is 0 if every asset has an owner; 1 if not, or if the cluster does
     { line: 'moor audit', about: 'the cluster of the kubeconfig' },
     { line: 'moor audit --kubeconfig ./kubeconfig && echo clean', about: 'a check at the end of a test suite' },
   ],
-  run: (flags) => {
+  run: async (flags) => {
     const access = accessOf(flags);
-    return runAudit(access, dataDirectoryOf(flags, access));
+    return runAudit(access, await dataDirectoryOf(flags, access));
   },
 };
 

@@ -31,9 +31,9 @@ same user, it also serves the image volumes of the default class and issues the 
     { line: 'moor up --controllers=false', about: 'an API server without controllers …' },
     { line: 'moor controllers --kubeconfig ./kubeconfig', about: '… and the controllers; again in another terminal for a standby' },
   ],
-  run: (flags) => {
+  run: async (flags) => {
     const options = leaderElectionOptions(flags);
-    return runControllers({ ...options, dataDir: dataDirectoryOf(flags, options.access) });
+    return runControllers({ ...options, dataDir: await dataDirectoryOf(flags, options.access) });
   },
 };
 

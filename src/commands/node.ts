@@ -4,7 +4,7 @@ import { dnsSubdomainProblems } from '../api/validation/names.ts';
 import { type HttpAccess, HttpTransport } from '../client/http-transport.ts';
 import type { Transport } from '../client/transport.ts';
 import { startLocalNodeAgent } from '../cluster/nodes/local-node-agent.ts';
-import { dataDirOf } from '../cluster/life-cycle/cluster-record.ts';
+import { nodeDirectoryOf } from '../cluster/life-cycle/cluster-record.ts';
 import { describeMachine } from '../cluster/nodes/machine.ts';
 import type { SecuritySettings } from '../cluster/nodes/machine-security.ts';
 import { nodeDirectory } from '../cluster/nodes/node-directory.ts';
@@ -46,7 +46,7 @@ The exit code is 3 if the journal of mounts or a key of the node is damaged (doc
   flags: [
     ...accessFlags,
     { name: 'name', value: 'NAME', about: 'the name of the node', default: "the machine's name" },
-    { name: 'data-dir', value: 'DIR', about: 'the directory of containers and volumes', default: `${dataDirOf(undefined, '~')}/nodes/NAME` },
+    { name: 'data-dir', value: 'DIR', about: 'the directory of containers and volumes', default: nodeDirectoryOf('NAME', '~') },
     {
       name: 'listen',
       value: 'HOST:PORT',
@@ -92,7 +92,7 @@ function nodeProcessOptions(flags: FlagValues): NodeProcessOptions {
     name,
     podCidr,
     listen: listen === undefined ? undefined : parseListen(listen),
-    directory: privatePath('data-dir', flags.text('data-dir') ?? path.join(dataDirOf(), 'nodes', name)),
+    directory: privatePath('data-dir', flags.text('data-dir') ?? nodeDirectoryOf(name)),
     security: securityOptions(flags),
     logLevel: logLevelOf(flags),
   };

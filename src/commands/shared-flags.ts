@@ -33,10 +33,10 @@ export const imagesFlag: Flag = {
 };
 
 /** @throws UsageError */
-export function dataDirectoryOf(flags: FlagValues, { url }: { readonly url: string }): string | undefined {
+export async function dataDirectoryOf(flags: FlagValues, { url }: { readonly url: string }): Promise<string | undefined> {
   const given = flags.text('data-dir');
   if (given !== undefined && !existsSync(given)) throw new UsageError(`--data-dir: ${given} does not exist`);
-  return given === undefined ? recordServing(url)?.dataDir : path.resolve(given);
+  return given === undefined ? (await recordServing(url))?.dataDir : path.resolve(given);
 }
 
 /** 'HOST:PORT', '[::1]:PORT', ':PORT' (loopback) or 'PORT'. @throws UsageError */

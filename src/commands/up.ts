@@ -4,8 +4,9 @@ import path from 'node:path';
 import { type Cluster, type ClusterOptions, startCluster } from '../cluster/cluster.ts';
 import type { ClusterNodes, NodeRuntime } from '../cluster/nodes/cluster-nodes.ts';
 import { version } from '../cluster/version.ts';
-import { dataDirOf, defaultName, findRecord, readRecord } from '../cluster/life-cycle/cluster-record.ts';
+import { dataDirOf, defaultName, findRecord, readRecord, realPath } from '../cluster/life-cycle/cluster-record.ts';
 import { leftoversIn } from '../cluster/life-cycle/tear-down.ts';
+import { isRunningProcess } from '../host/process-identity.ts';
 import { firstSignal } from '../host/first-signal.ts';
 import { auditFlags, auditOptions } from './audit-flags.ts';
 import { type Command, type FlagValues, UsageError } from './command.ts';
@@ -150,9 +151,11 @@ const temporaryPath = (): string => path.join(tmpdir(), `mooring-${randomUUID().
 
 /** @throws UsageError */
 function dataDirFor(name: string | undefined, given: string | undefined): string {
-  const known = name === undefined ? undefined : findRecord(name);
+  const found = name === undefined ? undefined : findRecord(name);
+  // What a killed ephemeral cluster left is removed, and not continued.
+  const known = found?.ephemeral === true && !isRunningProcess(found.process) ? undefined : found;
   if (given === undefined) return known?.dataDir ?? dataDirOf(name);
-  const dataDir = path.resolve(given);
+  const dataDir = realPath(given);
   if (known !== undefined && known.dataDir !== dataDir)
     throw new UsageError(`cluster "${name}" has its data in ${known.dataDir}; choose another name, or leave --data-dir out`);
   return dataDir;
@@ -162,7 +165,7 @@ function dataDirFor(name: string | undefined, given: string | undefined): string
 function listenOf(given: string | undefined, name: string | undefined, dataDir: string): { host: string; port: number } {
   if (given !== undefined) return parseListen(given);
   if (name === undefined || name === defaultName) return parseListen('127.0.0.1:6443');
-  return { host: '127.0.0.1', port: Number(new URL(readRecord(dataDir)?.url ?? 'https://127.0.0.1:0').port) };
+  return { host: '127.0.0.1', port: Number(new URL(readRecord(dataDir)?.url || 'https://127.0.0.1:0').port) };
 }
 
 /** This machine is one node with its own facts: flags that ask for others mean hollow nodes. */

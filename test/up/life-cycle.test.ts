@@ -1,7 +1,7 @@
 /** Every way to end a cluster, and what it leaves on the machine: counted by its own paths and names, since other clusters run at the same time. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -128,7 +128,25 @@ describeWithSandboxes('the life of a cluster', () => {
     for (const name of ['one', 'two']) expect(moor('up', name, '-d', '--runtime', 'hollow').code).toBe(0);
     expect(clusters().map(({ name, status }) => `${name} ${status}`)).toEqual(['one Running', 'two Running']);
     expect(moor('up', 'one', '-d').stderr).toContain('in use by another moor');
+    // A copy of a data directory names the process that serves the original.
+    const copy = path.join(state, 'copy');
+    spawnSync('cp', ['-a', path.join(state, 'mooring-one'), copy]);
+    expect(moor('delete', '--data-dir', copy, '--yes').code).toBe(0);
+    expect(existsSync(copy)).toBe(false);
+    expect(moor('status', 'one').code).toBe(0);
     for (const name of ['one', 'two']) expect(moor('delete', name, '--yes').code).toBe(0);
+  });
+
+  test('a data directory in use is refused whatever the store, and files of others in it stay', () => {
+    const dataDir = path.join(state, 'shared');
+    mkdirSync(path.join(dataDir, 'volumes'), { recursive: true });
+    const up = (...args: string[]) => moor('up', '--data-dir', dataDir, '--listen', '127.0.0.1:0', '-d', '--runtime', 'hollow', ...args);
+    expect(up('--store', 'memory').code).toBe(0);
+    expect(up().stderr).toContain('is in use by another moor (process ');
+    expect(moor('stop', '--data-dir', dataDir).code).toBe(0);
+    expect(up().code).toBe(0);
+    expect(moor('delete', '--data-dir', dataDir, '--yes').code).toBe(0);
+    expect(readdirSync(dataDir)).toEqual(['volumes']);
   });
 
   test('--ephemeral refuses a directory with data', () => {

@@ -39,7 +39,7 @@ export async function saveBootstrapKubeconfig(file: string | undefined, options:
 }
 
 /** Written by an earlier start: every entry is named mooring. */
-function isOurs(text: string): boolean {
+export function isOurs(text: string): boolean {
   const names = [...text.matchAll(/^\s*-?\s*"?name"?:\s*"?([^"\s]*)"?\s*$/gm)].map((match) => match[1]);
   return names.length > 0 && names.every((name) => name === 'mooring');
 }

@@ -8,7 +8,8 @@ import { identityOfProcess } from '../../host/process-identity.ts';
 import type { World } from '../../world/world.ts';
 import type { CleanupStack } from '../cleanup-stack.ts';
 import { version } from '../version.ts';
-import { allRecords, type ClusterRecord, isServed, saveRecord } from './cluster-record.ts';
+import { lockCluster, lockFile } from './cluster-lock.ts';
+import { allRecords, type ClusterRecord, readRecord, saveRecord } from './cluster-record.ts';
 import { removeData } from './remove-data.ts';
 import { leftoversIn, tearDown } from './tear-down.ts';
 
@@ -34,13 +35,14 @@ export async function openClusterDirectory(options: DirectoryOptions, { world, c
   const ephemeral = options.ephemeral ?? options.dataDir === undefined;
   await makeDirectory(dataDir);
   const directory = await realpath(dataDir);
-  const isNew = (await readdir(directory)).every((file) => file === 'moor.log');
+  const lock = await lockCluster(directory);
+  if (lock === undefined) throw new ClusterDirectoryError(inUse(directory));
+  cleanup.defer(() => lock.release());
+  const isNew = (await readdir(directory)).every((file) => file === 'moor.log' || file === lockFile);
   if (ephemeral && !isNew && options.store !== 'memory')
     throw new ClusterDirectoryError(`${dataDir} holds data, which --ephemeral would delete at the end. Choose an empty --data-dir, or none.`);
-  if (runtime === 'sandbox') {
-    await removeAbandoned(world);
-    await removeStrayMounts(directory, world);
-  }
+  await removeAbandoned(world);
+  if (runtime === 'sandbox') await removeStrayMounts(directory, world);
   const record = (reached: Pick<ClusterRecord, 'url' | 'kubeconfig'>): void =>
     saveRecord({
       ...(name === undefined ? {} : { name }),
@@ -65,7 +67,7 @@ export async function openClusterDirectory(options: DirectoryOptions, { world, c
 }
 
 /** One directory after the other: where the parent exists and a directory cannot be made, as in /proc, Node.js' recursive mkdir never ends. */
-async function makeDirectory(directory: string): Promise<void> {
+export async function makeDirectory(directory: string): Promise<void> {
   if (existsSync(directory)) return;
   await makeDirectory(path.dirname(directory));
   await mkdir(directory, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
@@ -77,13 +79,27 @@ async function makeDirectory(directory: string): Promise<void> {
   });
 }
 
-/** Ephemeral clusters whose process was killed. */
+const inUse = (directory: string): string => {
+  const pid = readRecord(directory)?.process.pid ?? 0;
+  return `${directory} is in use by another moor${pid === 0 ? '' : ` (process ${pid})`}. Stop that one, or choose another directory with --data-dir.`;
+};
+
+/** Ephemeral clusters whose process was killed. What cannot be removed is told, and nothing else waits for it. */
 export async function removeAbandoned(world: World): Promise<void> {
-  for (const record of allRecords()) {
-    if (!record.ephemeral || isServed(record)) continue;
-    await tearDown(record.dataDir, world);
-    await removeData(record.dataDir);
-    world.log.info('removed an ephemeral cluster whose process was killed', { dataDir: record.dataDir });
+  for (const { ephemeral, dataDir } of allRecords()) {
+    if (!ephemeral) continue;
+    const lock = await lockCluster(dataDir).catch(() => undefined);
+    // It runs.
+    if (lock === undefined) continue;
+    try {
+      await tearDown(dataDir, world);
+      await removeData(dataDir);
+      world.log.info('removed an ephemeral cluster whose process was killed', { dataDir });
+    } catch (error) {
+      world.log.warn('cannot remove an ephemeral cluster whose process was killed', { dataDir, error });
+    } finally {
+      await lock.release();
+    }
   }
 }
 

@@ -1,9 +1,10 @@
 /** The clusters of this user on this machine, as files: each data directory has a record, and directories at other places are listed beside them. */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { isRunningProcess, type ProcessIdentity } from '../../host/process-identity.ts';
+import type { ProcessIdentity } from '../../host/process-identity.ts';
+import { isServed } from './cluster-lock.ts';
 
 export interface ClusterRecord {
   /** Undefined: it was started with a data directory of its own and without a name. */
@@ -31,6 +32,12 @@ export const stateDirectory = (home: string = homedir()): string => process.env[
 export const dataDirOf = (name: string = defaultName, home?: string): string =>
   path.join(stateDirectory(home), name === defaultName ? defaultName : `${defaultName}-${name}`);
 
+/** Of a `moor node`. Not in the data directory of a cluster: it may belong to another one. Earlier versions put it there. */
+export function nodeDirectoryOf(name: string, home?: string): string {
+  const earlier = path.join(dataDirOf(undefined, home), 'nodes', name);
+  return existsSync(path.join(earlier, 'pki')) ? earlier : path.join(stateDirectory(home), `${defaultName}.nodes`, name);
+}
+
 const fileIn = (dataDir: string): string => path.join(dataDir, 'cluster.json');
 
 /** One file for each data directory that is not at the usual place. */
@@ -39,7 +46,7 @@ const pointerOf = (dataDir: string): string => path.join(otherDirectories(), cre
 
 export function saveRecord(record: ClusterRecord): void {
   writeWhole(fileIn(record.dataDir), `${JSON.stringify(record, null, 2)}\n`);
-  if (record.dataDir === dataDirOf(record.name)) return;
+  if (record.dataDir === realPath(dataDirOf(record.name))) return;
   mkdirSync(otherDirectories(), { recursive: true, mode: 0o700 });
   writeWhole(pointerOf(record.dataDir), `${record.dataDir}\n`);
 }
@@ -49,12 +56,28 @@ export function removeRecord(dataDir: string): void {
   rmSync(pointerOf(dataDir), { force: true });
 }
 
-/** Undefined: the directory has none, or one that cannot be read. */
+/** Undefined: the directory has none that can be read. A copy of another directory names that one, and so no process. */
 export function readRecord(dataDir: string): ClusterRecord | undefined {
   try {
-    return { ...(JSON.parse(readFileSync(fileIn(dataDir), 'utf8')) as ClusterRecord), dataDir };
+    const record = JSON.parse(readFileSync(fileIn(dataDir), 'utf8')) as Partial<ClusterRecord> | null;
+    const directory = realPath(dataDir);
+    if (record === null || typeof record.process?.pid !== 'number' || typeof record.url !== 'string' || typeof record.kubeconfig !== 'string') return undefined;
+    const server = record.dataDir === directory ? record.process : noProcess;
+    return { ...(record as ClusterRecord), dataDir: directory, process: server };
   } catch {
     return undefined;
+  }
+}
+
+/** No process has this id. */
+const noProcess: ProcessIdentity = { pid: 0, startTime: 0 };
+
+/** Without links, as far as it exists. */
+export function realPath(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    return path.resolve(file);
   }
 }
 
@@ -70,16 +93,17 @@ export function allRecords(): readonly ClusterRecord[] {
     if (!existsSync(fileIn(dataDir))) rmSync(pointer, { force: true });
     return dataDir;
   });
-  const records = [...new Set([...usual, ...others])].flatMap((dataDir) => readRecord(dataDir) ?? []);
+  const records = [...new Set([...usual, ...others].map(realPath))].flatMap((dataDir) => readRecord(dataDir) ?? []);
   return records.toSorted((a, b) => (a.name ?? '\uffff').localeCompare(b.name ?? '\uffff') || a.dataDir.localeCompare(b.dataDir));
 }
 
 export const findRecord = (name: string): ClusterRecord | undefined => allRecords().find((record) => record.name === name);
 
 /** The cluster of this user whose API server this is, for processes beside it on the same machine. */
-export const recordServing = (url: string): ClusterRecord | undefined => allRecords().find((record) => record.url === new URL(url).origin && isServed(record));
-
-export const isServed = ({ process: server }: ClusterRecord): boolean => isRunningProcess(server);
+export async function recordServing(url: string): Promise<ClusterRecord | undefined> {
+  for (const record of allRecords()) if (record.url === new URL(url).origin && (await isServed(record.dataDir))) return record;
+  return undefined;
+}
 
 function writeWhole(file: string, text: string): void {
   const next = `${file}.${process.pid}`;

@@ -1,11 +1,12 @@
 /** What a cluster leaves on the machine besides its data: pods with their shims, network and control groups, mounts, and loop devices. */
-import { readdir, realpath } from 'node:fs/promises';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { imagesWithDevice, releaseDevice } from '../../host/loop-devices.ts';
 import { readMounts, realMounts } from '../../host/mounts.ts';
 import { ShimClient } from '../../node/runtimes/sandbox/shim-client.ts';
 import type { World } from '../../world/world.ts';
 import { shimCommand } from '../sandbox-runtime.ts';
+import { realPath } from './cluster-record.ts';
 
 export interface Leftovers {
   readonly pods: number;
@@ -18,14 +19,32 @@ export interface Leftovers {
 /** What cannot be removed; the message names it. */
 export class TearDownError extends Error {}
 
-/** The mounts and loop devices of a data directory. Pods always have mounts. */
+/** The mounts of its nodes, and the loop devices of its images. Pods always have mounts. What else is mounted in the data directory is the administrator's. */
 export async function leftoversIn(dataDir: string): Promise<Omit<Leftovers, 'pods'>> {
-  const directory = await realpath(dataDir).catch(() => path.resolve(dataDir));
-  const mounts = await readMounts().catch(() => []);
-  return {
-    mounts: mounts.map(({ target }) => target).filter((target) => target.startsWith(`${directory}/`)),
-    images: await imagesWithDevice(directory),
-  };
+  const directory = realPath(dataDir);
+  const joined = joinedNodes(directory);
+  const isOurs = (target: string): boolean => target.startsWith(`${directory}/nodes/`) && !joined.some((node) => target.startsWith(`${node}/`));
+  return { mounts: (await mountsBelow(directory)).filter(isOurs), images: await imagesWithDevice(path.join(directory, 'images')) };
+}
+
+/** The targets of all mounts in a directory. */
+export async function mountsBelow(directory: string): Promise<readonly string[]> {
+  const mounts = process.platform === 'linux' ? await readMounts() : [];
+  return mounts.map(({ target }) => target).filter((target) => target.startsWith(`${directory}/`));
+}
+
+/** Directories of nodes that `moor node` runs: they have keys of their own, and may belong to another cluster. */
+export const joinedNodes = (directory: string): readonly string[] =>
+  namesIn(path.join(directory, 'nodes'))
+    .map((name) => path.join(directory, 'nodes', name))
+    .filter((node) => existsSync(path.join(node, 'pki')));
+
+function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
 }
 
 /**
@@ -36,7 +55,7 @@ export async function tearDown(dataDir: string, world: World): Promise<Leftovers
   const before = await leftoversIn(dataDir);
   // Only root can have made any.
   if (process.getuid?.() !== 0) return { ...before, pods: 0 };
-  const pods = await endAllPods(await sandboxesIn(dataDir, before.mounts), world);
+  const pods = await endAllPods(sandboxesIn(dataDir, before.mounts), world);
   const mounts = realMounts();
   // Of several mounts on one target, each is unmounted; a mount below another one comes later in the table.
   for (const target of before.mounts.toReversed()) {
@@ -51,14 +70,12 @@ export async function tearDown(dataDir: string, world: World): Promise<Leftovers
 }
 
 /** The directories of the nodes' containers. After the directory was removed by other means, its mounts still name them. */
-async function sandboxesIn(dataDir: string, mounts: readonly string[]): Promise<readonly string[]> {
-  const directory = await realpath(dataDir).catch(() => path.resolve(dataDir));
-  const nodes = path.join(directory, 'nodes');
-  const namesIn = (folder: string): Promise<readonly string[]> => readdir(folder).catch(() => []);
-  const names = await namesIn(nodes);
-  const mounted = mounts.flatMap((target) => (target.startsWith(`${nodes}/`) ? (target.slice(nodes.length + 1).split('/')[0] ?? []) : []));
-  const own = (await namesIn(directory)).includes('sandbox') ? [path.join(directory, 'sandbox')] : [];
-  return [...own, ...Array.from(new Set([...names, ...mounted]), (name) => path.join(nodes, name, 'sandbox'))];
+function sandboxesIn(dataDir: string, mounts: readonly string[]): readonly string[] {
+  const nodes = path.join(realPath(dataDir), 'nodes');
+  const joined = joinedNodes(realPath(dataDir));
+  const mounted = mounts.flatMap((target) => target.slice(nodes.length + 1).split('/')[0] ?? []);
+  const all = Array.from(new Set([...namesIn(nodes), ...mounted]), (name) => path.join(nodes, name));
+  return all.filter((node) => !joined.includes(node)).map((node) => path.join(node, 'sandbox'));
 }
 
 async function endAllPods(sandboxes: readonly string[], world: World): Promise<number> {
@@ -84,10 +101,17 @@ async function endPods(root: string, world: World): Promise<number> {
     onGone: () => undefined,
     onLost: () => undefined,
   });
-  await shim.open();
-  await shim.call({ call: 'shut-down' });
-  shim.close();
-  return pods.size;
+  try {
+    await shim.open();
+    // A shim of an older version does not know the call.
+    const ended = await shim.call({ call: 'shut-down' });
+    if (!ended.ok) throw new Error(ended.error.message);
+    return pods.size;
+  } catch (error) {
+    throw new TearDownError(`the pods of ${root} cannot be ended: ${(error as Error).message}`, { cause: error });
+  } finally {
+    shim.close();
+  }
 }
 
 /** No pod is started. */

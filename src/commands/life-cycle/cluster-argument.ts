@@ -1,6 +1,7 @@
 /** Which cluster of this machine a command is about: by its name, or by its data directory. */
 import path from 'node:path';
 import { type ClusterRecord, dataDirOf, defaultName, findRecord, readRecord } from '../../cluster/life-cycle/cluster-record.ts';
+import { TearDownError } from '../../cluster/life-cycle/tear-down.ts';
 import { dnsLabelProblems } from '../../api/validation/names.ts';
 import { type Command, type Flag, type FlagValues, UsageError } from '../command.ts';
 
@@ -48,16 +49,16 @@ export function recordOf(flags: FlagValues): ClusterRecord {
   );
 }
 
-/** The words for it in a sentence and in commands: 'mooring', 'shop', or '--data-dir DIR'. */
+/** What follows a command that is about it: '' for the default one, ' shop', or ' --data-dir DIR'. */
 export const wordsFor = ({ name, dataDir }: Pick<ClusterRecord, 'name' | 'dataDir'>): string =>
   name === undefined ? ` --data-dir ${dataDir}` : name === defaultName ? '' : ` ${name}`;
 
-/** Runs a command that is about one cluster. Exit code 1: there is no such cluster. */
+/** Runs a command that is about one cluster. Exit code 1: there is no such cluster, or something of it cannot be ended or removed. */
 export async function forCluster(command: string, flags: FlagValues, task: (record: ClusterRecord) => Promise<number>): Promise<number> {
   try {
     return await task(recordOf(flags));
   } catch (error) {
-    if (!(error instanceof NoSuchCluster)) throw error;
+    if (!(error instanceof NoSuchCluster) && !(error instanceof TearDownError)) throw error;
     process.stderr.write(`moor ${command}: ${error.message}\n`);
     return 1;
   }

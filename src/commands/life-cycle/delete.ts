@@ -20,8 +20,10 @@ first, unless --yes is given. Nothing below a live mount is ever removed: if som
         process.stderr.write('moor delete: nothing was deleted\n');
         return 1;
       }
-      if (!(await takeDown('delete', record))) return 1;
-      await removeData(record.dataDir);
+      await takeDown(record, async (removed) => {
+        process.stdout.write(`Down: ${removed}.\n`);
+        await removeData(record.dataDir);
+      });
       process.stdout.write(`Deleted ${record.dataDir}.\n`);
       return 0;
     }),

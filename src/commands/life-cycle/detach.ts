@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { makeDirectory } from '../../cluster/life-cycle/cluster-directory.ts';
 
 /** Tells the process in the background where its log is. */
 const logVariable = 'MOOR_LOG_FILE';
@@ -10,7 +11,7 @@ export const ownLogFile = (): string | undefined => process.env[logVariable];
 
 /** Starts this program again in the background, with its output in a log file, and waits until it is ready. Resolves with the exit code. */
 export async function startDetached(args: readonly string[], logFile: string): Promise<number> {
-  mkdirSync(path.dirname(logFile), { recursive: true, mode: 0o700 });
+  await makeDirectory(path.dirname(logFile));
   const log = openSync(logFile, 'a', 0o600);
   const { size: begin } = statSync(logFile);
   const child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? '', ...args], {

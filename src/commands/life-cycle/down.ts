@@ -1,3 +1,4 @@
+import { lockCluster } from '../../cluster/life-cycle/cluster-lock.ts';
 import type { ClusterRecord } from '../../cluster/life-cycle/cluster-record.ts';
 import { type Leftovers, tearDown, TearDownError } from '../../cluster/life-cycle/tear-down.ts';
 import { createRealWorld } from '../../host/world.ts';
@@ -12,26 +13,28 @@ export const downCommand: Command = {
 groups. Its data is kept: the next "moor up" starts the pods again with the same volumes. "moor delete" removes the data too.`,
   flags: [dataDirFlag],
   examples: [{ line: 'moor down', about: 'the cluster of "moor up"; nothing of it runs afterwards' }],
-  run: (flags) => forCluster('down', flags, async (record) => ((await takeDown('down', record)) ? 0 : 1)),
+  run: (flags) =>
+    forCluster('down', flags, async (record) => {
+      await takeDown(record, async (removed) =>
+        process.stdout.write(`Down: ${removed}. Its data is kept in ${record.dataDir}: "moor up${wordsFor(record)}" starts it again.\n`),
+      );
+      return 0;
+    }),
 };
 
-/** Says what it removed. False: something could not be removed, and was named. */
-export async function takeDown(command: string, record: ClusterRecord): Promise<boolean> {
+/** Stops it, removes what it has on the machine, and then calls with what that was. Meanwhile no process can start it. @throws TearDownError */
+export async function takeDown(record: ClusterRecord, then: (removed: string) => Promise<unknown>): Promise<void> {
   await stopServer(record);
+  const lock = await lockCluster(record.dataDir);
+  if (lock === undefined) throw new TearDownError(`${record.dataDir} is in use by a process that has just started`);
   try {
-    const removed = await tearDown(record.dataDir, createRealWorld({ logLevel: 'error' }));
-    process.stdout.write(
-      `Down: ${removedText(removed)}.${command === 'down' ? ` Its data is kept in ${record.dataDir}: "moor up${wordsFor(record)}" starts it again.` : ''}\n`,
-    );
-    return true;
-  } catch (error) {
-    if (!(error instanceof TearDownError)) throw error;
-    process.stderr.write(`moor ${command}: ${error.message}\n`);
-    return false;
+    await then(removedText(await tearDown(record.dataDir, createRealWorld({ logLevel: 'error' }))));
+  } finally {
+    await lock.release();
   }
 }
 
-export const removedText = ({ pods, mounts, images }: Leftovers): string =>
+const removedText = ({ pods, mounts, images }: Leftovers): string =>
   pods + mounts.length + images.length === 0
     ? 'nothing was left to remove'
     : `removed ${counted(pods, 'pod')}, ${counted(mounts.length, 'mount')}, ${counted(images.length, 'loop device')}`;

@@ -1,4 +1,5 @@
-import { allRecords, type ClusterRecord, isServed } from '../../cluster/life-cycle/cluster-record.ts';
+import { isServed } from '../../cluster/life-cycle/cluster-lock.ts';
+import { allRecords, type ClusterRecord } from '../../cluster/life-cycle/cluster-record.ts';
 import { removeAbandoned } from '../../cluster/life-cycle/cluster-directory.ts';
 import { leftoversIn } from '../../cluster/life-cycle/tear-down.ts';
 import { createRealWorld } from '../../host/world.ts';
@@ -34,7 +35,7 @@ export interface ClusterSummary extends Pick<ClusterRecord, 'dataDir' | 'kubecon
 export async function summaryOf(record: ClusterRecord): Promise<ClusterSummary> {
   const { name, process: server, ephemeral: _, ...rest } = record;
   const { mounts, images } = await leftoversIn(record.dataDir);
-  const isRunning = isServed(record);
+  const isRunning = await isServed(record.dataDir);
   const status = isRunning ? 'Running' : mounts.length + images.length > 0 ? 'Stopped' : 'Down';
   return { name: name ?? null, status, pid: isRunning ? server.pid : null, mounts: mounts.length, ...rest };
 }

@@ -1,5 +1,5 @@
 import { createReadStream, statSync } from 'node:fs';
-import { isServed } from '../../cluster/life-cycle/cluster-record.ts';
+import { isServed } from '../../cluster/life-cycle/cluster-lock.ts';
 import type { Command } from '../command.ts';
 import { clusterArgument, dataDirFlag, forCluster, wordsFor } from './cluster-argument.ts';
 
@@ -17,7 +17,7 @@ export const logsCommand: Command = {
         return 1;
       }
       let end = await print(logFile, 0);
-      while (flags.on('follow') && isServed(record)) {
+      while (flags.on('follow') && (await isServed(record.dataDir))) {
         await new Promise((resolve) => void setTimeout(resolve, checkEveryMs));
         end = await print(logFile, end);
       }
