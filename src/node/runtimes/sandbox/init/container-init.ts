@@ -3,7 +3,7 @@ import { sysPtrace } from './capabilities.ts';
 import { execute, type Execution } from './execute.ts';
 import { clone, mountFlags, signals } from './linux.ts';
 import { type InitProgram, inside, type Step } from './program.ts';
-import { programOf, reportChannel, type ReportMemory, reporting, reportWords } from './reports.ts';
+import { programOf, reportChannel, type ReportMemory, reporting, reportWords, waitedIsExecuting } from './reports.ts';
 import * as steps from './steps.ts';
 
 export interface InitSpec extends Execution {
@@ -12,6 +12,8 @@ export interface InitSpec extends Execution {
   /** Directories of the container's control groups. */
   readonly groups: readonly string[];
   readonly appArmorProfile: string | undefined;
+  /** A process may be made after the filter of system calls has been set. */
+  readonly isFilteredEarly: boolean;
 }
 
 export interface ContainerInitSpec extends InitSpec {
@@ -21,8 +23,10 @@ export interface ContainerInitSpec extends InitSpec {
   readonly ownProcesses: boolean;
 }
 
-/** The processes of an init stand still, and share their memory, until the last of them has executed the program or ended. */
-const shared = clone.vm | clone.vfork | clone.setParentThreadId | signals.child;
+/** The processes of an init stand still until the last of them has executed the program or ended. */
+const still = clone.vfork | clone.setParentThreadId | signals.child;
+/** They share their memory too: only those that no process of a container sees, since who may trace one could write what the others do with their rights. */
+const shared = still | clone.vm;
 
 export function containerInit(spec: ContainerInitSpec): InitProgram {
   const others = ~clone.newProcesses;
@@ -36,7 +40,7 @@ const enter = ({ entered }: ContainerInitSpec, which: number): readonly Step[] =
 function firstOfNamespace(spec: ContainerInitSpec): readonly Step[] {
   const waiting = reporting('waiting');
   return [
-    fork(waiting, { flags: clone.newMounts | clone.newProcesses, result: 'program', onPositive: 'monitor' }),
+    fork(waiting, { flags: shared | clone.newMounts | clone.newProcesses, result: 'program', onPositive: 'monitor' }),
     steps.closeFrom(reportChannel + 1),
     ...join(spec),
     ...separate,
@@ -46,8 +50,10 @@ function firstOfNamespace(spec: ContainerInitSpec): readonly Step[] {
     steps.newSession,
     ...steps.usualState,
     ...steps.takeIdentity(spec.identity, spec.workingDir),
-    ...executeLast(spec, reporting('executing')),
-    ...steps.monitor('program', 'monitor'),
+    ...executeLast(spec),
+    // From now on others can enter its namespaces.
+    { ...waitedIsExecuting(), label: 'monitor' },
+    ...steps.monitor('program'),
   ];
 }
 
@@ -55,7 +61,7 @@ function firstOfNamespace(spec: ContainerInitSpec): readonly Step[] {
 function besideOthers(spec: ContainerInitSpec): readonly Step[] {
   const [waiting, executing] = [reporting('waiting', { label: 'mounted' }), reporting('executing')];
   return [
-    fork(waiting, { flags: clone.newMounts, result: 'second', onPositive: 'wait' }),
+    fork(waiting, { flags: shared | clone.newMounts, result: 'second', onPositive: 'wait' }),
     // From now on its children are in that namespace, but not the process itself.
     ...enter(spec, clone.newProcesses),
     steps.closeFrom(reportChannel + 1),
@@ -63,7 +69,7 @@ function besideOthers(spec: ContainerInitSpec): readonly Step[] {
     ...separate,
     // Linux before 6.17 shows the processes of the namespace in which the mounting process is: a further one mounts it there.
     { ...mountProcesses('pidns=/proc/self/ns/pid_for_children'), onError: 'older', onZero: 'mounted' },
-    { ...fork(executing, { flags: 0, result: 'mounting', onPositive: 'reap' }), label: 'older' },
+    { ...fork(executing, { flags: shared, result: 'mounting', onPositive: 'reap' }), label: 'older' },
     mountProcesses(),
     { call: 'exit_group', args: [0] },
     { ...steps.awaitEnd('mounting', { facts: 0, flags: 0 }), label: 'reap' },
@@ -80,7 +86,7 @@ export function execInit(spec: InitSpec): InitProgram {
   const executing = reporting('executing');
   return programOf([
     ...steps.seclude(1),
-    fork(executing, { flags: 0, result: 'second', onPositive: 'wait' }),
+    fork(executing, { flags: shared, result: 'second', onPositive: 'wait' }),
     ...join(spec),
     ...steps.enter(reportChannel + 1, all),
     steps.closeFrom(reportChannel + 1),
@@ -90,21 +96,22 @@ export function execInit(spec: InitSpec): InitProgram {
 }
 
 /**
- * The second process gives up its rights, and makes the third one as a child of the first. Only if the filter of system calls has to be set with rights, and no process of the container
- * may trace others, the third one gives them up: a filter may forbid to make processes.
+ * The second process gives up its rights, and makes the third one as a child of the first, which tells of it: the third has nothing that the container's processes do not have, since these may
+ * be permitted to trace it. Only under a filter that forbids to make processes, in a container that may not trace, the third one gives its rights up.
  */
 function becomeThird(spec: InitSpec, executing: ReportMemory): readonly Step[] {
-  const { noNewPrivileges, seccompFilter, capabilities } = spec.identity;
+  const { noNewPrivileges, capabilities } = spec.identity;
   const rights = steps.takeIdentity(spec.identity, spec.workingDir);
-  const isEarly = noNewPrivileges || seccompFilter === undefined || capabilities.has(sysPtrace);
+  const isEarly = spec.isFilteredEarly || noNewPrivileges || capabilities.has(sysPtrace);
   return [
     ...(isEarly ? rights : []),
-    fork(executing, { flags: clone.parent, result: 'program', onPositive: 'end' }),
+    fork(executing, { flags: still | clone.parent, result: 'program', onPositive: 'end' }),
     steps.newSession,
     ...(isEarly ? [steps.dieWithParent] : rights),
-    ...executeLast(spec, executing),
+    ...executeLast(spec),
     { ...steps.awaitEnd('second', { facts: 0, flags: 0 }), label: 'wait' },
-    ...steps.monitor('program', 'monitor'),
+    executing.step,
+    ...steps.monitor('program'),
   ];
 }
 
@@ -119,7 +126,7 @@ interface Fork {
 /** The report gets the child's id on the host. */
 const fork = ({ bytes }: ReportMemory, { flags, ...more }: Fork): Step => ({
   call: 'clone',
-  args: [shared | flags, 0, inside(bytes, reportWords)],
+  args: [flags, 0, inside(bytes, reportWords)],
   failure: 'cannot make a process',
   ...more,
 });
@@ -150,8 +157,7 @@ const mountProcesses = (options: string | 0 = 0): Step => ({
 });
 
 /** 'end' is also for a process that the shim does not let go on. */
-const executeLast = (spec: InitSpec, executing: ReportMemory): readonly Step[] => [
-  executing.step,
+const executeLast = (spec: InitSpec): readonly Step[] => [
   ...steps.lastRestriction(spec.identity),
   ...execute(spec),
   { call: 'exit_group', args: [0], label: 'end' },

@@ -161,10 +161,10 @@ function setCapabilities(capabilities: ReadonlySet<number>): Step {
  * Tells that the program has been executed, waits for its end without any rights, and tells that too. The program's process keeps its id until the shim closes the channel:
  * what the shim opens by that id is this process.
  */
-export function monitor(child: string, label: string): readonly Step[] {
+export function monitor(child: string): readonly Step[] {
   const ended = reporting('ended');
   return [
-    { call: 'close_range', args: [0, reportChannel - 1, 0], label },
+    { call: 'close_range', args: [0, reportChannel - 1, 0] },
     closeFrom(reportChannel + 1),
     ...withoutRights(),
     reporting('executed').step,

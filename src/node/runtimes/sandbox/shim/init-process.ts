@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { InitProcess } from '../init/launcher.ts';
 import { type InitFailure, type Report, reportReader } from '../init/reports.ts';
 import { exitCodeOf } from '../protocol.ts';
-import { signalNumber } from './processes.ts';
+import { childrenOf, signalNumber } from './processes.ts';
 
 export interface InitEnd {
   /** The first step that failed. */
@@ -26,16 +26,17 @@ export interface InitListener {
   readonly onError: (message: string) => void;
 }
 
-/** Reads what an init reports. */
+/** Reads what an init reports. Its last process, which a process of the container may trace, has the channel too: no report is believed that could lead to a process of the host. */
 export function followInit({ child, stepAt }: InitProcess, listener: InitListener): void {
   const channel = child.stdio[3] as Duplex;
   let failure: InitFailure | undefined;
   let [isExecuting, hasExecuted] = [false, false];
-  let waiting = 0;
+  let waiting: number | undefined;
   let ended: number | undefined;
   const receive = (report: Report): void => {
     switch (report.type) {
       case 'waiting':
+        if (waiting !== undefined) return undefined;
         waiting = report.pid;
         if (failure !== undefined) return void channel.end();
         return void listener.onWaiting?.(report.pid).then((isReady) => (isReady ? channel.write('.') : channel.end()));
@@ -43,8 +44,9 @@ export function followInit({ child, stepAt }: InitProcess, listener: InitListene
         failure ??= report.failure;
         return undefined;
       case 'executing':
+        if (report.pid !== 'waited' && !childrenOf(child.pid ?? 0).includes(report.pid)) return undefined;
         isExecuting = true;
-        return listener.onProgram?.(report.pid === 0 ? waiting : report.pid);
+        return listener.onProgram?.(report.pid === 'waited' ? (waiting ?? 0) : report.pid);
       case 'executed':
         hasExecuted = isExecuting && failure === undefined;
         return hasExecuted ? listener.onExecuted?.() : undefined;
@@ -55,7 +57,14 @@ export function followInit({ child, stepAt }: InitProcess, listener: InitListene
     }
   };
   channel.on('error', () => undefined);
-  channel.on('data', reportReader(stepAt, receive));
+  const read = reportReader(stepAt, receive);
+  channel.on('data', (chunk: Buffer) => {
+    try {
+      read(chunk);
+    } catch {
+      channel.destroy(); // Not a report: the init ends.
+    }
+  });
   child.on('error', (error) => listener.onError(error.message));
   child.on('close', (code, name) => listener.onEnd({ failure, hasExecuted, exitCode: ended ?? exitCodeOf(code, signalNumber(name)) }));
 }
