@@ -76,7 +76,7 @@ describe('the process that others see', () => {
 
   test('can be entered only after it has executed its program', () => {
     for (const program of [...visible(spec), containerInit(spec)]) {
-      const told = positions(program, ({ call, args: [channel, bytes] }) => call === 'write' && channel === 3 && bytes instanceof Buffer && bytes[0] === 3);
+      const told = positions(program, ({ call, args: [channel, bytes] }) => call === 'write' && channel === 3 && bytes instanceof Buffer && bytes[0] === 4);
       expect(told).toHaveLength(1);
       expect(told[0]).toBeGreaterThan(last(calls(program, 'execve')));
     }

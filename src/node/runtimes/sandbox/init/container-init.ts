@@ -3,7 +3,7 @@ import { sysPtrace } from './capabilities.ts';
 import { execute, type Execution } from './execute.ts';
 import { clone, mountFlags, signals } from './linux.ts';
 import { type InitProgram, inside, type Step } from './program.ts';
-import { programOf, reportChannel, type ReportMemory, reporting, reportWords, waitedIsExecuting } from './reports.ts';
+import { programOf, reportChannel, type ReportMemory, reporting, reportWords } from './reports.ts';
 import * as steps from './steps.ts';
 
 export interface InitSpec extends Execution {
@@ -51,15 +51,13 @@ function firstOfNamespace(spec: ContainerInitSpec): readonly Step[] {
     ...steps.usualState,
     ...steps.takeIdentity(spec.identity, spec.workingDir),
     ...executeLast(spec),
-    // From now on others can enter its namespaces.
-    { ...waitedIsExecuting(), label: 'monitor' },
-    ...steps.monitor('program'),
+    ...steps.monitor('program', reporting('executed').step),
   ];
 }
 
 /** Three processes: in a namespace with other processes, these see only the third, which has no other rights than they. */
 function besideOthers(spec: ContainerInitSpec): readonly Step[] {
-  const [waiting, executing] = [reporting('waiting', { label: 'mounted' }), reporting('executing')];
+  const [waiting, executed] = [reporting('waiting', { label: 'mounted' }), reporting('executed')];
   return [
     fork(waiting, { flags: shared | clone.newMounts, result: 'second', onPositive: 'wait' }),
     // From now on its children are in that namespace, but not the process itself.
@@ -69,29 +67,29 @@ function besideOthers(spec: ContainerInitSpec): readonly Step[] {
     ...separate,
     // Linux before 6.17 shows the processes of the namespace in which the mounting process is: a further one mounts it there.
     { ...mountProcesses('pidns=/proc/self/ns/pid_for_children'), onError: 'older', onZero: 'mounted' },
-    { ...fork(executing, { flags: shared, result: 'mounting', onPositive: 'reap' }), label: 'older' },
+    { ...fork(executed, { flags: shared, result: 'mounting', onPositive: 'reap' }), label: 'older' },
     mountProcesses(),
     { call: 'exit_group', args: [0] },
     { ...steps.awaitEnd('mounting', { facts: 0, flags: 0 }), label: 'reap' },
     waiting.step,
     steps.awaitShim('end'),
     ...steps.usualState,
-    ...becomeThird(spec, executing),
+    ...becomeThird(spec, executed),
   ];
 }
 
 /** Three processes as well. Descriptor 4 stands for the container's first process. */
 export function execInit(spec: InitSpec): InitProgram {
   const all = clone.newMounts | clone.newProcesses | clone.newNetwork | clone.newIpc | clone.newHostname | clone.newControlGroup;
-  const executing = reporting('executing');
+  const executed = reporting('executed');
   return programOf([
     ...steps.seclude(1),
-    fork(executing, { flags: shared, result: 'second', onPositive: 'wait' }),
+    fork(executed, { flags: shared, result: 'second', onPositive: 'wait' }),
     ...join(spec),
     ...steps.enter(reportChannel + 1, all),
     steps.closeFrom(reportChannel + 1),
     ...steps.usualState,
-    ...becomeThird(spec, executing),
+    ...becomeThird(spec, executed),
   ]);
 }
 
@@ -99,19 +97,18 @@ export function execInit(spec: InitSpec): InitProgram {
  * The second process gives up its rights, and makes the third one as a child of the first, which tells of it: the third has nothing that the container's processes do not have, since these may
  * be permitted to trace it. Only under a filter that forbids to make processes, in a container that may not trace, the third one gives its rights up.
  */
-function becomeThird(spec: InitSpec, executing: ReportMemory): readonly Step[] {
+function becomeThird(spec: InitSpec, executed: ReportMemory): readonly Step[] {
   const { noNewPrivileges, capabilities } = spec.identity;
   const rights = steps.takeIdentity(spec.identity, spec.workingDir);
   const isEarly = spec.isFilteredEarly || noNewPrivileges || capabilities.has(sysPtrace);
   return [
     ...(isEarly ? rights : []),
-    fork(executing, { flags: still | clone.parent, result: 'program', onPositive: 'end' }),
+    fork(executed, { flags: still | clone.parent, result: 'program', onPositive: 'end' }),
     steps.newSession,
     ...(isEarly ? [steps.dieWithParent] : rights),
     ...executeLast(spec),
     { ...steps.awaitEnd('second', { facts: 0, flags: 0 }), label: 'wait' },
-    executing.step,
-    ...steps.monitor('program'),
+    ...steps.monitor('program', executed.step),
   ];
 }
 
@@ -158,6 +155,7 @@ const mountProcesses = (options: string | 0 = 0): Step => ({
 
 /** 'end' is also for a process that the shim does not let go on. */
 const executeLast = (spec: InitSpec): readonly Step[] => [
+  reporting('executing').step,
   ...steps.lastRestriction(spec.identity),
   ...execute(spec),
   { call: 'exit_group', args: [0], label: 'end' },

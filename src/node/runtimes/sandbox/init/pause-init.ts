@@ -2,7 +2,7 @@
 import { clone, detach, ignoreSignal, mountFlags, signals } from './linux.ts';
 import { type InterfaceAddress, networkSteps } from './network-steps.ts';
 import { type InitProgram, inside, type Step } from './program.ts';
-import { programOf, reporting, reportWords, waitedIsExecuting } from './reports.ts';
+import { programOf, reporting, reportWords } from './reports.ts';
 import * as steps from './steps.ts';
 
 export interface PauseSpec {
@@ -49,7 +49,7 @@ export function pauseInit(spec: PauseSpec): InitProgram {
       steps.write(`/proc/sys/${path}`, value, `securityContext.sysctls: write sysctl key ${path.replaceAll('/', '.')}`),
     ),
     ...(spec.network === undefined ? [] : networkSteps(spec.network)),
-    waitedIsExecuting(),
+    reporting('executing').step,
     reporting('executed').step,
     ...(spec.sharesProcesses ? waitForFirst(spec.scratch) : []),
     ...pause,

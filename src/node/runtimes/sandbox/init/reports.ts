@@ -6,10 +6,10 @@ export type Report =
   /** A process, by its id on the host, that has its namespaces and waits. */
   | { readonly type: 'waiting'; readonly pid: number }
   | { readonly type: 'failed'; readonly failure: InitFailure }
-  /** The process that executes the program, by its id on the host. 'waited': the one that waited before. */
-  | { readonly type: 'executing'; readonly pid: number | 'waited' }
-  /** The program has been executed, or the process has ended before. */
-  | { readonly type: 'executed' }
+  /** The program is about to be executed. */
+  | { readonly type: 'executing' }
+  /** The program has been executed, or the process has ended before. The process, by its id on the host; 0: the one that waited. */
+  | { readonly type: 'executed'; readonly pid: number }
   /** The exit code is 128 + signal if a signal ended the program. Its process is reaped once the channel is closed. */
   | { readonly type: 'ended'; readonly exitCode: number };
 
@@ -41,14 +41,6 @@ export function reporting(type: keyof typeof types, more: Partial<Step> = {}): R
 }
 export const reportWords = 8;
 
-/** The process that waited executes the program. */
-export function waitedIsExecuting(): Step {
-  const { bytes, step } = reporting('executing');
-  Buffer.from(bytes.buffer, bytes.byteOffset).writeBigInt64LE(waited, reportWords);
-  return step;
-}
-const waited = -1n;
-
 /** A program whose processes report the step that failed, and end. */
 export function programOf(steps: readonly Step[]): InitProgram {
   const [onError, exit] = ['(failed)', '(exit)'];
@@ -78,9 +70,9 @@ function parse(bytes: Buffer, stepAt: (address: number) => Step): Report {
     case types.waiting:
       return { type: 'waiting', pid: Number(word(0)) };
     case types.executing:
-      return { type: 'executing', pid: word(0) === waited ? 'waited' : Number(word(0)) };
+      return { type: 'executing' };
     case types.executed:
-      return { type: 'executed' };
+      return { type: 'executed', pid: Number(word(0)) };
     case types.ended:
       return { type: 'ended', exitCode: exitCodeOf(bytes.readInt32LE(reportWords + 8), bytes.readInt32LE(reportWords + 24)) };
     default:

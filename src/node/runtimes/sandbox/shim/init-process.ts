@@ -14,9 +14,11 @@ export interface InitEnd {
 }
 
 export interface InitListener {
+  /** The process that waits is the one that executes the program. */
+  readonly waitsItself: boolean;
   /** A process has its namespaces, and waits. Resolves with whether it may go on. 0: it is the one that was launched. */
   readonly onWaiting?: (pid: number) => Promise<boolean>;
-  /** The process that executes the program. It exists until `onProgramEnd`. */
+  /** The process that has executed the program. It exists until `onProgramEnd`. */
   readonly onProgram?: (pid: number) => void;
   readonly onProgramEnd?: () => void;
   readonly onExecuted?: () => void;
@@ -33,6 +35,8 @@ export function followInit({ child, stepAt }: InitProcess, listener: InitListene
   let [isExecuting, hasExecuted] = [false, false];
   let waiting: number | undefined;
   let ended: number | undefined;
+  /** A process that waited for another to become the program is none: it has other namespaces. */
+  const isProgram = (pid: number): boolean => (listener.waitsItself ? pid === 0 : pid !== waiting && childrenOf(child.pid ?? 0).includes(pid));
   const receive = (report: Report): void => {
     switch (report.type) {
       case 'waiting':
@@ -44,12 +48,14 @@ export function followInit({ child, stepAt }: InitProcess, listener: InitListene
         failure ??= report.failure;
         return undefined;
       case 'executing':
-        if (report.pid !== 'waited' && !childrenOf(child.pid ?? 0).includes(report.pid)) return undefined;
         isExecuting = true;
-        return listener.onProgram?.(report.pid === 'waited' ? (waiting ?? 0) : report.pid);
+        return undefined;
       case 'executed':
-        hasExecuted = isExecuting && failure === undefined;
-        return hasExecuted ? listener.onExecuted?.() : undefined;
+        if (!isExecuting || failure !== undefined) return undefined;
+        if (hasExecuted || !isProgram(report.pid)) return undefined;
+        hasExecuted = true;
+        listener.onProgram?.(report.pid || (waiting ?? 0));
+        return listener.onExecuted?.();
       case 'ended':
         ended = report.exitCode;
         listener.onProgramEnd?.();
