@@ -34,7 +34,7 @@ async function visitTree(handle: FileHandle, visit: (entry: TreeEntry) => Promis
   const stat = factsOf(await handle.stat());
   if (stat.type === 'directory') {
     refuseDepth(depth);
-    for (const name of (await fs.readdir(pathOf(handle), { encoding: 'buffer' })).sort(Buffer.compare)) {
+    for (const name of (await fs.readdir(pathOf(handle), { encoding: 'buffer' })).sort((a, b) => a.compare(b))) {
       const child = await openIn(handle, name, 0);
       if (child === undefined) continue;
       try {
