@@ -83,16 +83,22 @@ async function treeSize(directory: string): Promise<TreeSize> {
   const { dev } = await fs.lstat(directory);
   const linked = new Set<number>();
   let [bytes, inodes] = [0, 0];
-  const waiting = [directory];
+  const waiting: Buffer[] = [Buffer.from(directory)];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const facts = await fs.lstat(next).catch(() => undefined);
     if (facts === undefined || facts.dev !== dev || linked.has(facts.ino)) continue;
-    if (facts.isDirectory()) for (const name of await fs.readdir(next).catch(() => [])) waiting.push(path.join(next, name));
+    if (facts.isDirectory()) for (const entry of await entriesOf(next)) waiting.push(entry);
     else if (facts.nlink > 1) linked.add(facts.ino);
     bytes += facts.blocks * bytesOfBlock;
     inodes++;
   }
   return { bytes, inodes };
+}
+
+/** Containers choose names: any bytes. */
+async function entriesOf(directory: Buffer): Promise<readonly Buffer[]> {
+  const names = await fs.readdir(directory, { encoding: 'buffer' }).catch(() => []);
+  return names.map((name) => Buffer.concat([directory, Buffer.from('/'), name]));
 }
 
 /** The unit of `blocks` in stat(2). */

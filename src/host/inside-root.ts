@@ -13,7 +13,16 @@ const mostLinks = 40;
  */
 export function openInside(root: number, target: string, last: 'directory' | 'file'): number {
   if (path.posix.normalize(`/${target}`) === '/') throw isRoot();
-  return openInRoot(root, target) ?? walk(root, target, last);
+  const found = openInRoot(root, target) ?? walk(root, target, last);
+  if (!isSame(found, root)) return found;
+  close(found);
+  throw isRoot();
+}
+
+/** By a link to '/' or '..'. */
+function isSame(one: number, other: number): boolean {
+  const [a, b] = [fstatSync(one), fstatSync(other)];
+  return a.ino === b.ino && a.dev === b.dev;
 }
 
 const isRoot = (): Error => new Error("it is the container's root");

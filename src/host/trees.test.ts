@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -49,6 +49,32 @@ describe('a tree that a container changes meanwhile', () => {
     }
     expect(readdirSync(at('victim')).sort()).toEqual(['below', 'file']);
     expect(readdirSync(at('victim/below'))).toEqual(['file']);
+  });
+
+  test('names in no encoding are found, counted and removed', async () => {
+    const names = [Buffer.from([0xff, 0xfe]), Buffer.from('a\nb'), Buffer.from([0xc3])];
+    const inside = (name: Buffer) => Buffer.concat([Buffer.from(`${at('volume/a')}/`), name]);
+    mkdirSync(inside(Buffer.from([0xfe])));
+    for (const name of names) writeFileSync(inside(name), 'x'.repeat(8192), { mode: 0o600 });
+    const seen: number[] = [];
+    await realHostFiles.walkTree(at('volume/a'), async ({ stat, setMode }) => {
+      seen.push(stat.mode);
+      await setMode(stat.mode | 0o070);
+    });
+    expect(seen).toHaveLength(8);
+    for (const name of names) expect(statSync(inside(name)).mode & 0o777).toBe(0o670);
+    const { bytes, inodes } = await realHostFiles.treeSize(at('volume/a'));
+    expect(inodes).toBe(8);
+    expect(bytes).toBeGreaterThanOrEqual(3 * 8192);
+    await realHostFiles.removeTree(at('volume/a'));
+    expect(readdirSync(at('volume'))).toEqual(['link']);
+  });
+
+  test('directories are removed however deep they are nested', async () => {
+    const nest = 'chdir($ARGV[0]) or die; for (1..1700) { mkdir "d" or die; open(my $file, ">", "f") or die; chdir "d" or die }';
+    execFileSync('perl', ['-e', nest, at('volume/a')]);
+    await realHostFiles.removeTree(at('volume/a'));
+    expect(readdirSync(at('volume'))).toEqual(['link']);
   });
 
   test('a volume behind a link is not removed', async () => {

@@ -2,6 +2,7 @@
  * Trees of files that containers may change meanwhile. Every name is opened by the descriptor of its directory, and no link is followed: a directory that is replaced by
  * a link, between a look and a change, leads nowhere.
  */
+import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import fs, { type FileHandle } from 'node:fs/promises';
 import type { TreeEntry } from '../world/mounts.ts';
@@ -14,6 +15,10 @@ const pathOnly = 0x20_0000;
 const { O_DIRECTORY, O_NOFOLLOW } = constants;
 
 const pathOf = ({ fd }: FileHandle): string => `/proc/self/fd/${fd}`;
+
+/** Containers choose names: any bytes, in any encoding or none. */
+type Name = string | Buffer;
+const pathIn = (directory: FileHandle, name: Name): Buffer => Buffer.concat([Buffer.from(`${pathOf(directory)}/`), Buffer.from(name)]);
 
 /** Calls with every file; with a directory after all that is in it. Files that disappear meanwhile are left out. */
 export async function walkTree(directory: string, visit: (entry: TreeEntry) => Promise<void>): Promise<void> {
@@ -29,7 +34,7 @@ async function visitTree(handle: FileHandle, visit: (entry: TreeEntry) => Promis
   const stat = factsOf(await handle.stat());
   if (stat.type === 'directory') {
     refuseDepth(depth);
-    for (const name of (await fs.readdir(pathOf(handle))).sort()) {
+    for (const name of (await fs.readdir(pathOf(handle), { encoding: 'buffer' })).sort((a, b) => a.compare(b))) {
       const child = await openIn(handle, name, 0);
       if (child === undefined) continue;
       try {
@@ -47,9 +52,9 @@ async function visitTree(handle: FileHandle, visit: (entry: TreeEntry) => Promis
 }
 
 /** Undefined: there is no such name any more; with O_DIRECTORY, no such directory. */
-async function openIn(directory: FileHandle, name: string, flags: number): Promise<FileHandle | undefined> {
+async function openIn(directory: FileHandle, name: Name, flags: number): Promise<FileHandle | undefined> {
   try {
-    return await fs.open(`${pathOf(directory)}/${name}`, pathOnly | O_NOFOLLOW | flags);
+    return await fs.open(pathIn(directory, name), pathOnly | O_NOFOLLOW | flags);
   } catch (error) {
     if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
     throw error;
@@ -60,22 +65,41 @@ function refuseDepth(depth: number): void {
   if (depth > deepest) throw Object.assign(new Error(`directories are nested more than ${deepest} deep`), { code: 'ELOOP' });
 }
 
-/** Removes a name of a directory with all that is in it. A mount below it is never entered: EBUSY. */
-export async function removeName(directory: FileHandle, name: string, depth = 0): Promise<void> {
-  const path = `${pathOf(directory)}/${name}`;
+/** Removes a name of a directory with all that is in it, however deep. A mount below it is never entered: EBUSY. */
+export async function removeName(directory: FileHandle, name: string): Promise<void> {
+  const moved: Buffer[] = [];
+  await removeIn(directory, Buffer.from(name), { depth: 0, top: undefined, moved });
+}
+
+interface Removal {
+  readonly depth: number;
+  /** The uppermost directory that is removed. */
+  readonly top: FileHandle | undefined;
+  /** Names that were moved there, from too deep below. */
+  readonly moved: Buffer[];
+}
+
+async function removeIn(directory: FileHandle, name: Buffer, { depth, top, moved }: Removal): Promise<void> {
   const found = await openIn(directory, name, O_DIRECTORY);
-  if (found === undefined) return ignoreMissing(fs.unlink(path));
+  if (found === undefined) return ignoreMissing(fs.unlink(pathIn(directory, name)));
   try {
-    refuseDepth(depth);
-    if ((await mountOf(found)) !== (await mountOf(directory))) throw Object.assign(new Error(`remove ${name}: it is mounted`), { code: 'EBUSY' });
-    for (const entry of await fs.readdir(pathOf(found), { withFileTypes: true })) {
-      if (entry.isDirectory()) await removeName(found, entry.name, depth + 1);
-      else await ignoreMissing(fs.unlink(`${pathOf(found)}/${entry.name}`));
+    if ((await mountOf(found)) !== (await mountOf(directory))) throw Object.assign(new Error(`remove ${name.toString()}: it is mounted`), { code: 'EBUSY' });
+    if (top !== undefined && depth > deepest) return await moveTo(top, moved, pathIn(directory, name));
+    for (const entry of await fs.readdir(pathOf(found), { withFileTypes: true, encoding: 'buffer' })) {
+      if (entry.isDirectory()) await removeIn(found, entry.name, { depth: depth + 1, top: top ?? found, moved });
+      else await ignoreMissing(fs.unlink(pathIn(found, entry.name)));
     }
+    if (top === undefined) for (let next = moved.pop(); next !== undefined; next = moved.pop()) await removeIn(found, next, { depth: 1, top: found, moved });
   } finally {
     await found.close();
   }
-  await ignoreMissing(fs.rmdir(path));
+  await ignoreMissing(fs.rmdir(pathIn(directory, name)));
+}
+
+async function moveTo(top: FileHandle, moved: Buffer[], file: Buffer): Promise<void> {
+  const name = Buffer.from(`removed-${randomBytes(12).toString('hex')}`);
+  await fs.rename(file, pathIn(top, name));
+  moved.push(name);
 }
 
 export const openDirectory = (directory: string): Promise<FileHandle> => fs.open(directory, pathOnly | O_DIRECTORY);

@@ -135,6 +135,12 @@ describeWithSandboxes('the root of a container', () => {
       expect(await over(target), target).toBe(`cannot mount ${target}: "${target}" cannot be mounted because it is inside /proc`);
     }
     for (const target of ['/', '/..', '/etc/..', '//.']) expect(await over(target), target).toMatch(/^cannot mount .*: it is the container's root$/);
+    const outer = volume('outer', '/outer');
+    for (const [name, leadsTo] of Object.entries({ root: '/', up: '..', around: '/usr/..' })) {
+      symlinkSync(leadsTo, at(`outer/${name}`));
+      const mounted = run('true', { mounts: [outer, volume('over', `/outer/${name}`)] });
+      expect(await mounted, name).toBe(`cannot mount /outer/${name}: it is the container's root`);
+    }
     expect(await over('/etc/passwd')).toBe('cannot mount /etc/passwd: it is not a directory');
     expect(readdirSync('/etc')).toContain('passwd');
   });

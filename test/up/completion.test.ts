@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { runMoor } from '../moor-process.ts';
 
 test.each([
-  ['moor st', ['status', 'stop']],
+  ['moor sto', ['stop', 'store']],
   ['moor up --runtime ', ['hollow', 'sandbox']],
   ['moor delete --y', ['--yes']],
 ])('bash completes "%s"', async (line, expected) => {

@@ -3,34 +3,7 @@ import { type Architecture, architecturesOf } from './architectures.ts';
 import { compileFilter } from './compile.ts';
 import { type Action, actions, allow, type Condition, ENOSYS, EPERM, errno, killThread, type Operator, operators, permits, type Profile } from './profile.ts';
 import { runtimeDefault } from './runtime-default.ts';
-
-interface Call {
-  readonly audit: number;
-  readonly number: number;
-  readonly args: readonly bigint[];
-}
-
-/** Runs a filter as the kernel does. */
-function verdictOf(filter: Uint8Array, { audit, number, args }: Call): Action {
-  const data = Buffer.alloc(64);
-  data.writeUInt32LE(number, 0);
-  data.writeUInt32LE(audit, 4);
-  args.forEach((arg, index) => data.writeBigUInt64LE(arg, 16 + 8 * index));
-  const code = Buffer.from(filter);
-  let accumulator = 0;
-  for (let at = 0; at < code.length / 8; at++) {
-    const [operation, isTrue, isFalse, value] = [code.readUInt16LE(8 * at), code[8 * at + 2] ?? 0, code[8 * at + 3] ?? 0, code.readUInt32LE(8 * at + 4)];
-    if (operation === 0x20) accumulator = data.readUInt32LE(value);
-    else if (operation === 0x54) accumulator = (accumulator & value) >>> 0;
-    else if (operation === 0x05) at += value;
-    else if (operation === 0x15) at += accumulator === value ? isTrue : isFalse;
-    else if (operation === 0x25) at += accumulator > value ? isTrue : isFalse;
-    else if (operation === 0x35) at += accumulator >= value ? isTrue : isFalse;
-    else if (operation === 0x06) return value;
-    else throw new Error(`instruction ${at} has the code ${operation}`);
-  }
-  throw new Error('the filter ends without a verdict');
-}
+import { type FilteredCall, verdictOf } from './verdict.ts';
 
 const holds = ({ index, op, value, valueTwo }: Condition, args: readonly bigint[], wide: boolean): boolean => {
   const cut = (number: bigint) => (wide ? number : BigInt.asUintN(32, number));
@@ -48,7 +21,7 @@ const holds = ({ index, op, value, valueTwo }: Condition, args: readonly bigint[
 };
 
 /** What a profile says of a system call, read off without a program. */
-function meaning(profile: Profile, architecture: Architecture, { number, args }: Call): Action {
+function meaning(profile: Profile, architecture: Architecture, { number, args }: FilteredCall): Action {
   const named = (name: string) => architecture.numbers.get(name) === number - architecture.bit;
   const effective = profile.rules.filter(({ action }) => action !== profile.defaultAction);
   const own = effective.filter(({ name }) => named(name));

@@ -16,6 +16,7 @@ const spec: ContainerInitSpec = {
   identity: { uid: 1000, gid: 1000, groups: [], capabilities: new Set([0, 7]), noNewPrivileges: false, seccompFilter: undefined },
   entered: [clone.newNetwork],
   ownProcesses: true,
+  isFilteredEarly: true,
 };
 const filter = Buffer.alloc(8);
 const ptrace = 19;
@@ -59,14 +60,30 @@ describe('the process that others see', () => {
 
   test.each([
     ['without a filter', spec],
-    ['with no_new_privs', withIdentity({ noNewPrivileges: true, seccompFilter: filter })],
-    ['where others may trace', withIdentity({ seccompFilter: filter, capabilities: new Set([ptrace]) })],
+    ['with a filter that permits processes', withIdentity({ seccompFilter: filter })],
+    ['with no_new_privs', { ...withIdentity({ noNewPrivileges: true, seccompFilter: filter }), isFilteredEarly: false }],
+    ['where others may trace', { ...withIdentity({ seccompFilter: filter, capabilities: new Set([ptrace]) }), isFilteredEarly: false }],
   ])('has no rights from its beginning: %s', (_name, over) => {
     for (const program of visible(over)) expect(last(calls(program, 'setresuid'))).toBeLessThan(last(forks(program, clone.parent)));
   });
 
-  test('gives up its rights itself if its filter may forbid to make processes', () => {
-    for (const program of visible(withIdentity({ seccompFilter: filter }))) {
+  test('shares no memory with those that keep their rights', () => {
+    for (const program of visible(spec)) {
+      const [made = 0] = forks(program, clone.parent);
+      expect(program.steps[made]?.args[0]).toSatisfy((flags: number) => (flags & clone.vm) === 0 && (flags & clone.vfork) !== 0);
+    }
+  });
+
+  test('can be entered only after it has executed its program', () => {
+    for (const program of [...visible(spec), containerInit(spec)]) {
+      const told = positions(program, ({ call, args: [channel, bytes] }) => call === 'write' && channel === 3 && bytes instanceof Buffer && bytes[0] === 4);
+      expect(told).toHaveLength(1);
+      expect(told[0]).toBeGreaterThan(last(calls(program, 'execve')));
+    }
+  });
+
+  test('gives up its rights itself if its filter forbids to make processes', () => {
+    for (const program of visible({ ...withIdentity({ seccompFilter: filter }), isFilteredEarly: false })) {
       expect(last(calls(program, 'seccomp'))).toBeGreaterThan(last(forks(program, clone.parent)));
       expect(last(calls(program, 'seccomp'))).toBeLessThan(last(calls(program, 'setresuid')));
     }

@@ -12,6 +12,8 @@ export interface InitSpec extends Execution {
   /** Directories of the container's control groups. */
   readonly groups: readonly string[];
   readonly appArmorProfile: string | undefined;
+  /** A process may be made after the filter of system calls has been set. */
+  readonly isFilteredEarly: boolean;
 }
 
 export interface ContainerInitSpec extends InitSpec {
@@ -21,8 +23,10 @@ export interface ContainerInitSpec extends InitSpec {
   readonly ownProcesses: boolean;
 }
 
-/** The processes of an init stand still, and share their memory, until the last of them has executed the program or ended. */
-const shared = clone.vm | clone.vfork | clone.setParentThreadId | signals.child;
+/** The processes of an init stand still until the last of them has executed the program or ended. */
+const still = clone.vfork | clone.setParentThreadId | signals.child;
+/** They share their memory too: only those that no process of a container sees, since who may trace one could write what the others do with their rights. */
+const shared = still | clone.vm;
 
 export function containerInit(spec: ContainerInitSpec): InitProgram {
   const others = ~clone.newProcesses;
@@ -36,7 +40,7 @@ const enter = ({ entered }: ContainerInitSpec, which: number): readonly Step[] =
 function firstOfNamespace(spec: ContainerInitSpec): readonly Step[] {
   const waiting = reporting('waiting');
   return [
-    fork(waiting, { flags: clone.newMounts | clone.newProcesses, result: 'program', onPositive: 'monitor' }),
+    fork(waiting, { flags: shared | clone.newMounts | clone.newProcesses, result: 'program', onPositive: 'monitor' }),
     steps.closeFrom(reportChannel + 1),
     ...join(spec),
     ...separate,
@@ -46,16 +50,16 @@ function firstOfNamespace(spec: ContainerInitSpec): readonly Step[] {
     steps.newSession,
     ...steps.usualState,
     ...steps.takeIdentity(spec.identity, spec.workingDir),
-    ...executeLast(spec, reporting('executing')),
-    ...steps.monitor('program', 'monitor'),
+    ...executeLast(spec),
+    ...steps.monitor('program', reporting('executed').step),
   ];
 }
 
 /** Three processes: in a namespace with other processes, these see only the third, which has no other rights than they. */
 function besideOthers(spec: ContainerInitSpec): readonly Step[] {
-  const [waiting, executing] = [reporting('waiting', { label: 'mounted' }), reporting('executing')];
+  const [waiting, executed] = [reporting('waiting', { label: 'mounted' }), reporting('executed')];
   return [
-    fork(waiting, { flags: clone.newMounts, result: 'second', onPositive: 'wait' }),
+    fork(waiting, { flags: shared | clone.newMounts, result: 'second', onPositive: 'wait' }),
     // From now on its children are in that namespace, but not the process itself.
     ...enter(spec, clone.newProcesses),
     steps.closeFrom(reportChannel + 1),
@@ -63,48 +67,48 @@ function besideOthers(spec: ContainerInitSpec): readonly Step[] {
     ...separate,
     // Linux before 6.17 shows the processes of the namespace in which the mounting process is: a further one mounts it there.
     { ...mountProcesses('pidns=/proc/self/ns/pid_for_children'), onError: 'older', onZero: 'mounted' },
-    { ...fork(executing, { flags: 0, result: 'mounting', onPositive: 'reap' }), label: 'older' },
+    { ...fork(executed, { flags: shared, result: 'mounting', onPositive: 'reap' }), label: 'older' },
     mountProcesses(),
     { call: 'exit_group', args: [0] },
     { ...steps.awaitEnd('mounting', { facts: 0, flags: 0 }), label: 'reap' },
     waiting.step,
     steps.awaitShim('end'),
     ...steps.usualState,
-    ...becomeThird(spec, executing),
+    ...becomeThird(spec, executed),
   ];
 }
 
 /** Three processes as well. Descriptor 4 stands for the container's first process. */
 export function execInit(spec: InitSpec): InitProgram {
   const all = clone.newMounts | clone.newProcesses | clone.newNetwork | clone.newIpc | clone.newHostname | clone.newControlGroup;
-  const executing = reporting('executing');
+  const executed = reporting('executed');
   return programOf([
     ...steps.seclude(1),
-    fork(executing, { flags: 0, result: 'second', onPositive: 'wait' }),
+    fork(executed, { flags: shared, result: 'second', onPositive: 'wait' }),
     ...join(spec),
     ...steps.enter(reportChannel + 1, all),
     steps.closeFrom(reportChannel + 1),
     ...steps.usualState,
-    ...becomeThird(spec, executing),
+    ...becomeThird(spec, executed),
   ]);
 }
 
 /**
- * The second process gives up its rights, and makes the third one as a child of the first. Only if the filter of system calls has to be set with rights, and no process of the container
- * may trace others, the third one gives them up: a filter may forbid to make processes.
+ * The second process gives up its rights, and makes the third one as a child of the first, which tells of it: the third has nothing that the container's processes do not have, since these may
+ * be permitted to trace it. Only under a filter that forbids to make processes, in a container that may not trace, the third one gives its rights up.
  */
-function becomeThird(spec: InitSpec, executing: ReportMemory): readonly Step[] {
-  const { noNewPrivileges, seccompFilter, capabilities } = spec.identity;
+function becomeThird(spec: InitSpec, executed: ReportMemory): readonly Step[] {
+  const { noNewPrivileges, capabilities } = spec.identity;
   const rights = steps.takeIdentity(spec.identity, spec.workingDir);
-  const isEarly = noNewPrivileges || seccompFilter === undefined || capabilities.has(sysPtrace);
+  const isEarly = spec.isFilteredEarly || noNewPrivileges || capabilities.has(sysPtrace);
   return [
     ...(isEarly ? rights : []),
-    fork(executing, { flags: clone.parent, result: 'program', onPositive: 'end' }),
+    fork(executed, { flags: still | clone.parent, result: 'program', onPositive: 'end' }),
     steps.newSession,
     ...(isEarly ? [steps.dieWithParent] : rights),
-    ...executeLast(spec, executing),
+    ...executeLast(spec),
     { ...steps.awaitEnd('second', { facts: 0, flags: 0 }), label: 'wait' },
-    ...steps.monitor('program', 'monitor'),
+    ...steps.monitor('program', executed.step),
   ];
 }
 
@@ -119,7 +123,7 @@ interface Fork {
 /** The report gets the child's id on the host. */
 const fork = ({ bytes }: ReportMemory, { flags, ...more }: Fork): Step => ({
   call: 'clone',
-  args: [shared | flags, 0, inside(bytes, reportWords)],
+  args: [flags, 0, inside(bytes, reportWords)],
   failure: 'cannot make a process',
   ...more,
 });
@@ -150,8 +154,8 @@ const mountProcesses = (options: string | 0 = 0): Step => ({
 });
 
 /** 'end' is also for a process that the shim does not let go on. */
-const executeLast = (spec: InitSpec, executing: ReportMemory): readonly Step[] => [
-  executing.step,
+const executeLast = (spec: InitSpec): readonly Step[] => [
+  reporting('executing').step,
   ...steps.lastRestriction(spec.identity),
   ...execute(spec),
   { call: 'exit_group', args: [0], label: 'end' },

@@ -3,12 +3,17 @@ import type { ContainerSpec } from '../../../runtime.ts';
 import { capabilitiesIn, capabilitiesOf } from './capabilities.ts';
 import type { InitSpec } from './container-init.ts';
 import { defaultPath } from './execute.ts';
+import { clone } from './linux.ts';
 import { inTerminal } from '../terminal.ts';
+import { architecturesOf } from '../../../seccomp/architectures.ts';
+import { actions, allow } from '../../../seccomp/profile.ts';
+import { verdictOf } from '../../../seccomp/verdict.ts';
 
 /** What the processes of a container have in common. */
 export function initSpec(spec: ContainerSpec, command: readonly string[], groups: readonly string[]): InitSpec {
   const { uid = 0, gid = 0, groups: supplemental } = spec.user;
-  const { noNewPrivileges, seccompFilter, appArmorProfile } = spec;
+  const { noNewPrivileges, appArmorProfile } = spec;
+  const seccompFilter = spec.seccompFilter === undefined ? undefined : Buffer.from(spec.seccompFilter, 'base64');
   return {
     command,
     ...(spec.tty ? { launcher: inTerminal(command) } : {}),
@@ -22,10 +27,27 @@ export function initSpec(spec: ContainerSpec, command: readonly string[], groups
       groups: supplemental,
       capabilities: capabilitiesOf(spec, ownCapabilities()),
       noNewPrivileges,
-      seccompFilter: seccompFilter === undefined ? undefined : Buffer.from(seccompFilter, 'base64'),
+      seccompFilter,
     },
+    isFilteredEarly: seccompFilter === undefined || permitsProcesses(seccompFilter),
   };
 }
+
+/** What an init calls between its filter and its program, besides what it calls in any case. */
+function permitsProcesses(filter: Uint8Array): boolean {
+  const [architecture] = architecturesOf(process.arch === 'x64' ? 'amd64' : process.arch);
+  if (architecture === undefined) return false;
+  const { audit, numbers } = architecture;
+  try {
+    return ['clone', 'setsid'].every(
+      (name) => verdictOf(filter, { audit, number: numbers.get(name) ?? -1, args: [BigInt(clone.vfork | clone.parent)] }) >= logged,
+    );
+  } catch {
+    return false; // not a filter that was made here
+  }
+}
+/** From this action on, the call happens. */
+const logged = actions['SCMP_ACT_LOG']?.(0) ?? allow;
 
 /** The container's variables, and no others: 'NAME=value'. */
 function variablesOf({ env, user, tty }: ContainerSpec): readonly string[] {

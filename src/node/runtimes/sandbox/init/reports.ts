@@ -6,10 +6,10 @@ export type Report =
   /** A process, by its id on the host, that has its namespaces and waits. */
   | { readonly type: 'waiting'; readonly pid: number }
   | { readonly type: 'failed'; readonly failure: InitFailure }
-  /** The process that will execute the program, by its id on the host. */
-  | { readonly type: 'executing'; readonly pid: number }
-  /** The program has been executed, or the process has ended before. */
-  | { readonly type: 'executed' }
+  /** The program is about to be executed. */
+  | { readonly type: 'executing' }
+  /** The program has been executed, or the process has ended before. The process, by its id on the host; 0: the one that waited. */
+  | { readonly type: 'executed'; readonly pid: number }
   /** The exit code is 128 + signal if a signal ended the program. Its process is reaped once the channel is closed. */
   | { readonly type: 'ended'; readonly exitCode: number };
 
@@ -70,9 +70,9 @@ function parse(bytes: Buffer, stepAt: (address: number) => Step): Report {
     case types.waiting:
       return { type: 'waiting', pid: Number(word(0)) };
     case types.executing:
-      return { type: 'executing', pid: Number(word(0)) };
+      return { type: 'executing' };
     case types.executed:
-      return { type: 'executed' };
+      return { type: 'executed', pid: Number(word(0)) };
     case types.ended:
       return { type: 'ended', exitCode: exitCodeOf(bytes.readInt32LE(reportWords + 8), bytes.readInt32LE(reportWords + 24)) };
     default:

@@ -161,13 +161,13 @@ function setCapabilities(capabilities: ReadonlySet<number>): Step {
  * Tells that the program has been executed, waits for its end without any rights, and tells that too. The program's process keeps its id until the shim closes the channel:
  * what the shim opens by that id is this process.
  */
-export function monitor(child: string, label: string): readonly Step[] {
+export function monitor(child: string, executed: Step): readonly Step[] {
   const ended = reporting('ended');
   return [
-    { call: 'close_range', args: [0, reportChannel - 1, 0], label },
+    { call: 'close_range', args: [0, reportChannel - 1, 0], label: 'monitor' },
     closeFrom(reportChannel + 1),
     ...withoutRights(),
-    reporting('executed').step,
+    executed,
     awaitEnd(child, { facts: inside(ended.bytes, reportWords), flags: wait.unreaped }),
     ended.step,
     { call: 'read', args: [reportChannel, Buffer.alloc(8), 1] },

@@ -240,6 +240,7 @@ export class ShimContainer {
       const failed = (message: string): void => resolve(this.#fail(message));
       let wrong: string | undefined;
       followInit(launched, {
+        waitsItself: init.ownProcesses,
         onWaiting: async (pid) => {
           this.#pid = pid;
           if (!this.#isKilled) wrong = await this.#makeRoot(pid);

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { InitProcess } from '../init/launcher.ts';
 import { type InitFailure, type Report, reportReader } from '../init/reports.ts';
 import { exitCodeOf } from '../protocol.ts';
-import { signalNumber } from './processes.ts';
+import { childrenOf, signalNumber } from './processes.ts';
 
 export interface InitEnd {
   /** The first step that failed. */
@@ -14,9 +14,11 @@ export interface InitEnd {
 }
 
 export interface InitListener {
+  /** The process that waits is the one that executes the program. */
+  readonly waitsItself: boolean;
   /** A process has its namespaces, and waits. Resolves with whether it may go on. 0: it is the one that was launched. */
   readonly onWaiting?: (pid: number) => Promise<boolean>;
-  /** The process that executes the program. It exists until `onProgramEnd`. */
+  /** The process that has executed the program. It exists until `onProgramEnd`. */
   readonly onProgram?: (pid: number) => void;
   readonly onProgramEnd?: () => void;
   readonly onExecuted?: () => void;
@@ -26,16 +28,19 @@ export interface InitListener {
   readonly onError: (message: string) => void;
 }
 
-/** Reads what an init reports. */
+/** Reads what an init reports. Its last process, which a process of the container may trace, has the channel too: no report is believed that could lead to a process of the host. */
 export function followInit({ child, stepAt }: InitProcess, listener: InitListener): void {
   const channel = child.stdio[3] as Duplex;
   let failure: InitFailure | undefined;
   let [isExecuting, hasExecuted] = [false, false];
-  let waiting = 0;
+  let waiting: number | undefined;
   let ended: number | undefined;
+  /** A process that waited for another to become the program is none: it has other namespaces. */
+  const isProgram = (pid: number): boolean => (listener.waitsItself ? pid === 0 : pid !== waiting && childrenOf(child.pid ?? 0).includes(pid));
   const receive = (report: Report): void => {
     switch (report.type) {
       case 'waiting':
+        if (waiting !== undefined) return undefined;
         waiting = report.pid;
         if (failure !== undefined) return void channel.end();
         return void listener.onWaiting?.(report.pid).then((isReady) => (isReady ? channel.write('.') : channel.end()));
@@ -44,10 +49,13 @@ export function followInit({ child, stepAt }: InitProcess, listener: InitListene
         return undefined;
       case 'executing':
         isExecuting = true;
-        return listener.onProgram?.(report.pid === 0 ? waiting : report.pid);
+        return undefined;
       case 'executed':
-        hasExecuted = isExecuting && failure === undefined;
-        return hasExecuted ? listener.onExecuted?.() : undefined;
+        if (!isExecuting || failure !== undefined) return undefined;
+        if (hasExecuted || !isProgram(report.pid)) return undefined;
+        hasExecuted = true;
+        listener.onProgram?.(report.pid || (waiting ?? 0));
+        return listener.onExecuted?.();
       case 'ended':
         ended = report.exitCode;
         listener.onProgramEnd?.();
@@ -55,7 +63,14 @@ export function followInit({ child, stepAt }: InitProcess, listener: InitListene
     }
   };
   channel.on('error', () => undefined);
-  channel.on('data', reportReader(stepAt, receive));
+  const read = reportReader(stepAt, receive);
+  channel.on('data', (chunk: Buffer) => {
+    try {
+      read(chunk);
+    } catch {
+      channel.destroy(); // Not a report: the init ends.
+    }
+  });
   child.on('error', (error) => listener.onError(error.message));
   child.on('close', (code, name) => listener.onEnd({ failure, hasExecuted, exitCode: ended ?? exitCodeOf(code, signalNumber(name)) }));
 }

@@ -196,6 +196,7 @@ export class ShimPod {
       let wrong = '';
       let holder: { readonly process: number } | undefined;
       followInit(launched, {
+        waitsItself: true,
         onWaiting: async (first) => {
           if (pid === undefined) return false;
           const process = inits.openProcess(first || pid);

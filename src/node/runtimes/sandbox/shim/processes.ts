@@ -65,8 +65,15 @@ export function childrenOf(pid: number): readonly number[] {
   }
 }
 
-/** The process itself, and all that it started. */
-export const descendantsOf = (pid: number): readonly number[] => [pid, ...childrenOf(pid).flatMap(descendantsOf)];
+/** The process itself, and those that it started, parents first: at least `most`, if there are so many. A container may nest them as deep as it has processes. */
+export function descendantsOf(pid: number, most = Number.POSITIVE_INFINITY): readonly number[] {
+  const found = [pid];
+  for (const each of found) {
+    if (found.length >= most) break;
+    for (const child of childrenOf(each)) found.push(child);
+  }
+  return found;
+}
 
 export function isAlive(pid: number): boolean {
   try {

@@ -12,7 +12,8 @@ import { exitCodeOf, frame, frameReader, frames, type SessionAnswer, type Sessio
 import type { ShimContainer } from './container.ts';
 import type { ShimPod } from './pod.ts';
 import { followInit, type InitEnd } from './init-process.ts';
-import { childrenOf, launch, marking, signal, signalNumber } from './processes.ts';
+import { descendantsOf, launch, marking, signal, signalNumber } from './processes.ts';
+import { feed } from './feed.ts';
 import { terminalSize } from './terminal-size.ts';
 
 export interface SessionContext {
@@ -60,7 +61,7 @@ export function serveExec(
   accept(socket, { stdin: options.stdin, tty: options.tty });
   pipe(socket, incoming, { child: launched.child, world: context.world, tty: options.tty });
   const endFrame = ({ failure, exitCode }: InitEnd) => (failure === undefined ? exitFrame(exitCode) : notStartedFrame(failureText(failure, init)));
-  followInit(launched, { onEnd: (end) => socket.end(endFrame(end)), onError: (message) => socket.end(notStartedFrame(message)) });
+  followInit(launched, { waitsItself: false, onEnd: (end) => socket.end(endFrame(end)), onError: (message) => socket.end(notStartedFrame(message)) });
 }
 
 /** A connection to a port of the pod's loopback. */
@@ -110,11 +111,8 @@ function pipe(socket: Socket, incoming: Incoming, { child, world, tty }: { reado
   socket.on('close', () => size?.close());
   incoming(
     reader(socket, (kind, bytes) => {
-      if (kind === frames.stdin && child.stdin?.write(bytes) === false) {
-        socket.pause();
-        // Further frames of the same chunk come although it is paused.
-        if (child.stdin.listenerCount('drain') === 0) child.stdin.once('drain', () => socket.resume());
-      } else if (kind === frames.stdinEnd) child.stdin?.end();
+      if (kind === frames.stdin) feed(socket, child.stdin, bytes);
+      else if (kind === frames.stdinEnd) child.stdin?.end();
       else if (kind === frames.resize) size?.set(sizeOf(bytes));
     }),
   );
@@ -146,7 +144,7 @@ export function serveAttach(
   });
   incoming(
     reader(socket, (kind, bytes) => {
-      if (kind === frames.stdin && options.stdin) container.stdin?.write(bytes);
+      if (kind === frames.stdin && options.stdin) feed(socket, container.stdin, bytes);
       else if (kind === frames.stdinEnd && options.stdin && spec.stdinOnce) container.stdin?.end();
       else if (kind === frames.resize) size?.set(sizeOf(bytes));
     }),
@@ -180,6 +178,5 @@ function endSession(child: ChildProcess): void {
 /** A session's program and its descendants: nsenter(1) waits outside for the program inside. */
 function killAll(pid: number | undefined): void {
   if (pid === undefined) return;
-  for (const child of childrenOf(pid)) killAll(child);
-  signal(pid, 'SIGKILL');
+  for (const each of descendantsOf(pid).toReversed()) signal(each, 'SIGKILL');
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { World } from '../../../../world/world.ts';
 import type { TerminalSize } from '../../../runtime.ts';
-import { childrenOf, run } from './processes.ts';
+import { descendantsOf, run } from './processes.ts';
 
 export interface TerminalSizing {
   set(size: TerminalSize): void;
@@ -49,14 +49,13 @@ async function setSize(pid: number | undefined, { width, height }: TerminalSize)
   return terminal !== undefined && (await run(['stty', '-F', terminal, 'cols', String(width), 'rows', String(height)])) === '';
 }
 
-/** The terminal of the first process at or below this one that has one. */
+/** The terminal of the uppermost process at or below this one that has one. */
 function terminalBelow(pid: number): string | undefined {
-  for (const child of childrenOf(pid)) {
-    const found = terminalBelow(child);
-    if (found !== undefined) return found;
-  }
-  return hasTerminal(pid) ? `/proc/${pid}/fd/0` : undefined;
+  const found = descendantsOf(pid, mostProcesses).find(hasTerminal);
+  return found === undefined ? undefined : `/proc/${found}/fd/0`;
 }
+/** It is among the first. */
+const mostProcesses = 20;
 
 /** The seventh field of stat(5): its terminal; none: 0. */
 function hasTerminal(pid: number): boolean {
