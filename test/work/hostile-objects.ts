@@ -38,42 +38,49 @@ export function schemaPositions(): readonly Position[] {
 
 export interface Payload {
   readonly name: string;
+  /** As large as shows a square in what is cheap to read, and no larger. */
+  readonly bytes: number;
   readonly json: (size: number) => string;
 }
 
+const sizes = { digits: 1_000_000, members: 256_000, fields: 128_000, text: 128_000 } as const;
+
 /** JSON of about `size` bytes for a value of this type, by what it stresses. */
 export function payloadsFor(type: TypeExpression): readonly Payload[] {
-  const digits: Payload = { name: 'a long number', json: (size) => '9'.repeat(size) };
+  const digits: Payload = { name: 'a long number', bytes: sizes.digits, json: (size) => '9'.repeat(size) };
   switch (type.type) {
     case 'list':
       return [
-        { name: 'many items', json: (size) => `[${filled(size, (i) => itemOf(type.of, i))}]` },
-        { name: 'the same item', json: (size) => `[${filled(size, () => itemOf(type.of, 0))}]` },
+        { name: 'many items', bytes: sizes.members, json: (size) => `[${filled(size, (i) => itemOf(type.of, i))}]` },
+        { name: 'the same item', bytes: sizes.members, json: (size) => `[${filled(size, () => itemOf(type.of, 0))}]` },
       ];
     case 'map':
       return [
-        { name: 'many keys', json: (size) => `{${filled(size, (i) => `"k${i}":${itemOf(type.of, i)}`)}}` },
-        { name: 'a long key', json: (size) => `{"${'a'.repeat(size)}":${itemOf(type.of, 0)}}` },
+        { name: 'many keys', bytes: sizes.members, json: (size) => `{${filled(size, (i) => `"k${i}":${itemOf(type.of, i)}`)}}` },
+        { name: 'a long key', bytes: sizes.text, json: (size) => `{"${'a'.repeat(size)}":${itemOf(type.of, 0)}}` },
       ];
     case 'struct':
       return [
-        { name: 'unknown fields', json: (size) => `{${filled(size, (i) => `"k${i}":0`)}}` },
-        { name: 'duplicate fields', json: (size) => `{${filled(size, (i) => `"k${i % 2}":0`)}}` },
+        { name: 'unknown fields', bytes: sizes.fields, json: (size) => `{${filled(size, (i) => `"k${i}":0`)}}` },
+        { name: 'duplicate fields', bytes: sizes.fields, json: (size) => `{${filled(size, (i) => `"k${i % 2}":0`)}}` },
       ];
     case 'any':
     case 'RawExtension':
     case 'FieldsV1':
       return [
         digits,
-        { name: 'deep nesting', json: (size) => `${'{"a":'.repeat(900)}"${'a'.repeat(size)}"${'}'.repeat(900)}` },
-        { name: 'many keys', json: (size) => `{${filled(size, (i) => `"f:k${i}":{}`)}}` },
+        { name: 'deep nesting', bytes: sizes.text, json: (size) => `${'{"a":'.repeat(900)}"${'a'.repeat(size)}"${'}'.repeat(900)}` },
+        { name: 'many keys', bytes: sizes.members, json: (size) => `{${filled(size, (i) => `"f:k${i}":{}`)}}` },
       ];
     case 'bool':
     case 'int32':
     case 'int64':
-      return [digits, { name: 'a long fraction', json: (size) => `0.${'0'.repeat(size)}1` }];
+      return [digits, { name: 'a long fraction', bytes: sizes.digits, json: (size) => `0.${'0'.repeat(size)}1` }];
     default:
-      return [digits, ...fillings.map((filling) => ({ name: `a text of ${JSON.stringify(filling)}`, json: (size: number) => text(size, filling) }))];
+      return [
+        digits,
+        ...fillings.map((filling) => ({ name: `a text of ${JSON.stringify(filling)}`, bytes: sizes.text, json: (size: number) => text(size, filling) })),
+      ];
   }
 }
 

@@ -63,12 +63,18 @@ const definition = (name: string, schema: (n: number) => object, version: (n: nu
     },
   }));
 
+/** Compiled patterns are cached: each request has others. */
+let patterns = 0;
+const fresh = (): string => String(patterns++).padStart(6, '0');
+
+const owners = (n: number) => times(n, (i) => ({ apiVersion: 'v1', kind: 'X', name: `n${i}`, uid: `${i}` }));
+
 const configMap = (members: object) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' }, ...members });
 
 /** `n` is about the number of items. */
 export const hostileRequests: readonly HostileRequest[] = [
   post('owner references', configMaps, (n) => ({
-    metadata: { name: 'x', ownerReferences: times(n, (i) => ({ apiVersion: 'v1', kind: 'X', name: `n${i}`, uid: `${i}` })) },
+    metadata: { name: 'x', ownerReferences: owners(n) },
   })),
   post('managers of fields', configMaps, (n) => ({
     metadata: {
@@ -83,6 +89,14 @@ export const hostileRequests: readonly HostileRequest[] = [
     },
   })),
   post('ports of a Service', services, (n) => ({ spec: { ports: times(n, (i) => ({ name: `p${i}`, port: i + 1, targetPort: i + 1 })) } })),
+  post('ports of nodes of a Service', services, (n) => ({
+    spec: { type: 'NodePort', ports: times(n, (i) => ({ name: `p${i}`, port: (i % 65_535) + 1, nodePort: (i % 2_768) + 30_000 })) },
+  })),
+  post('allocated ports of nodes', services, (n) => ({ spec: { type: 'NodePort', ports: times(n, (i) => ({ name: `p${i}`, port: (i % 65_535) + 1 })) } })),
+  post('values of a topology', '/apis/storage.k8s.io/v1/storageclasses', (n) => ({
+    provisioner: 'a.b',
+    allowedTopologies: [{ matchLabelExpressions: [{ key: 'a', values: times(n, (i) => `v${i}`) }] }],
+  })),
   post('environment of a container', '/api/v1/namespaces/default/pods', (n) => ({
     spec: { containers: [{ name: 'a', image: 'x', env: times(n, (i) => ({ name: `E${i}`, value: '$(E0)' })) }] },
   })),
@@ -112,11 +126,11 @@ export const hostileRequests: readonly HostileRequest[] = [
   patch('an order of scalars', 'strategic', (n) => ({
     metadata: { finalizers: times(n, (i) => `a.b/f${i}`), '$setElementOrder/finalizers': times(n, (i) => `a.b/f${i}`) },
   })),
+  patch('merged owners', 'strategic', (n) => ({ metadata: { ownerReferences: owners(n) } })),
+  patch('deleted owners', 'strategic', (n) => ({ metadata: { ownerReferences: owners(n).map(({ uid }) => ({ uid, $patch: 'delete' })) } })),
   patch('many keys', 'merge', (n) => ({ data: keyed(n, 'k', 'b') })),
   patch('many keys', 'apply', (n) => configMap({ data: keyed(n, 'k', 'b') })),
-  patch('many owners', 'apply', (n) =>
-    configMap({ metadata: { name: 'c', ownerReferences: times(n, (i) => ({ apiVersion: 'v1', kind: 'X', name: `n${i}`, uid: `${i}` })) } }),
-  ),
+  patch('many owners', 'apply', (n) => configMap({ metadata: { name: 'c', ownerReferences: owners(n) } })),
   list('terms of a label selector', (n) => `labelSelector=${times(n / 8, (i) => `a${i}=b`).join()}`),
   list('values of a label selector', (n) => `labelSelector=a in (${times(n / 4, (i) => `b${i}`).join()})`),
   list('a number in a label selector', (n) => `labelSelector=a>${'9'.repeat(n * 4)}`),
@@ -181,9 +195,10 @@ export const hostileRequests: readonly HostileRequest[] = [
   },
   definition('properties', (n) => ({ properties: keyed(n, 'p', { type: 'string' }) })),
   definition('patterns', (n) => ({
-    properties: Object.fromEntries(times(n / 20, (i) => [`p${i}`, { type: 'string', pattern: `\\pL{${500 + (i % 499)}}${i}` }])),
+    properties: Object.fromEntries(times(n / 20, (i) => [`p${i}`, { type: 'string', pattern: `\\pL{${500 + (i % 499)}}${i}-${fresh()}` }])),
   })),
-  definition('a long pattern', (n) => ({ properties: { a: { type: 'string', pattern: '[a-z]'.repeat(n) } } })),
+  definition('a long pattern', (n) => ({ properties: { a: { type: 'string', pattern: `${'[a-z]'.repeat(n)}${fresh()}` } } })),
+  definition('a long pattern of Unicode classes', (n) => ({ properties: { a: { type: 'string', pattern: `${'\\pL'.repeat(n)}${fresh()}` } } })),
   definition('values of an enum', (n) => ({ properties: { a: { type: 'string', enum: times(n, (i) => `e${i}`) } } })),
   definition(
     'printer columns',

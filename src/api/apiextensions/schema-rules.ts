@@ -8,6 +8,7 @@ import { prune } from './prune.ts';
 import { parseJsonPath } from './json-path.ts';
 import { validateStructural } from './structural-rules.ts';
 import { validateValue } from './validate-value.ts';
+import { repeats } from '../validation/repeats.ts';
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 const metaFields: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion']);
@@ -146,16 +147,18 @@ function mapKeys({ items }: JsonSchema, keys: readonly string[], field: string):
   if (keys.length === 0) errors.push(required(at, 'must not be empty if x-kubernetes-list-type is map'));
   if (items === undefined) return [...errors, required(`${field}.items`, 'must have a schema if x-kubernetes-list-type is map')];
   if (items.type !== 'object') errors.push(invalid(`${field}.items.type`, items.type ?? '', "must be object if parent array's x-kubernetes-list-type is map"));
+  const isRepeated = repeats(keys);
+  const requiredKeys = new Set(items.required);
   for (const [i, key] of keys.entries()) {
     const property = propertyOf(items, key);
     const where = `${field}.items.properties[${key}]`;
     if (items.type === 'object' && property === undefined) errors.push(invalid(at, keys, 'entries must all be names of item properties'));
     if (items.type === 'object' && (property?.type === 'array' || property?.type === 'object'))
       errors.push(invalid(`${where}.type`, items.type, "must be a scalar type if parent array's x-kubernetes-list-type is map"));
-    if (keys.indexOf(key) < i) errors.push(invalid(at, keys, 'must not contain duplicate entries'));
+    if (isRepeated[i]) errors.push(invalid(at, keys, 'must not contain duplicate entries'));
     if (property === undefined) continue;
     const why = 'this property is in x-kubernetes-list-map-keys, so it';
-    if (property.default === undefined && !(items.required ?? []).includes(key)) {
+    if (property.default === undefined && !requiredKeys.has(key)) {
       errors.push(required(`${where}.default`, `${why} must have a default or be a required property`));
     }
     if (property.nullable === true) errors.push(forbidden(`${where}.nullable`, `${why} cannot be nullable`));

@@ -202,7 +202,7 @@ function mergeList(original: unknown[], patch: unknown[], field: Field): Merged 
   if (field.mergeKey === '') throw failed(`cannot merge lists without merge key for ${goKind(field.type)}`);
   const { before, plain } = followListDirectives(original as JsonObject[], patch as JsonObject[], field.mergeKey);
   const merged = [...before];
-  for (const item of plain) mergeElement(merged, item, field);
+  mergeElements(merged, plain, field);
   requireMergeKey(field.mergeKey, merged, plain);
   const items = inOrder(merged, { wanted: plain, before, identity: identityBy(field.mergeKey) });
   // In Kubernetes new elements take the places of deleted ones.
@@ -211,7 +211,7 @@ function mergeList(original: unknown[], patch: unknown[], field: Field): Merged 
 
 /** Applies the directives in a list; the other elements are merged. */
 function followListDirectives(original: JsonObject[], patch: JsonObject[], mergeKey: string): { before: JsonObject[]; plain: JsonObject[] } {
-  let before = original;
+  const deleted = new Set<unknown>();
   let replaces = false;
   const plain: JsonObject[] = [];
   for (const item of patch) {
@@ -221,17 +221,23 @@ function followListDirectives(original: JsonObject[], patch: JsonObject[], merge
     else if (directive === 'merge') throw failed('merging lists cannot yet be specified in the patch');
     else if (directive !== 'delete') throw badDirective(directive, item);
     else if (!Object.hasOwn(item, mergeKey)) throw noMergeKey(item, mergeKey);
-    else before = before.filter((candidate) => candidate[mergeKey] !== item[mergeKey]);
+    else deleted.add(item[mergeKey]);
   }
-  return replaces ? { before: plain, plain: [] } : { before, plain };
+  if (replaces) return { before: plain, plain: [] };
+  return { before: deleted.size === 0 ? original : original.filter((candidate) => !deleted.has(candidate[mergeKey])), plain };
 }
 
-function mergeElement(list: JsonObject[], item: JsonObject, field: Field): void {
-  if (!Object.hasOwn(item, field.mergeKey)) throw noMergeKey(item, field.mergeKey);
-  const index = list.findIndex((candidate) => Object.hasOwn(candidate, field.mergeKey) && candidate[field.mergeKey] === item[field.mergeKey]);
-  const found = list[index];
-  if (found === undefined) list.push(item);
-  else list[index] = mergeObject(found, item, field.type);
+/** Each into the first element with its key, or at the end. */
+function mergeElements(list: JsonObject[], patch: readonly JsonObject[], { mergeKey, type }: Field): void {
+  const places = new Map<unknown, number>();
+  for (const [i, { [mergeKey]: key }] of list.entries()) if (!places.has(key)) places.set(key, i);
+  for (const item of patch) {
+    if (!Object.hasOwn(item, mergeKey)) throw noMergeKey(item, mergeKey);
+    const place = places.get(item[mergeKey]) ?? list.length;
+    const found = list[place];
+    list[place] = found === undefined ? item : mergeObject(found, item, type);
+    places.set(item[mergeKey], place);
+  }
 }
 
 /** Drops nulls: there is nothing to remove. */

@@ -2,6 +2,7 @@ import { duplicate, type FieldError, forbidden, invalid, required } from '../fie
 import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, PreferredSchedulingTerm, TopologySelectorTerm } from '../generated/types.ts';
 import { validateLabelName } from './labels.ts';
 import { labelValueProblems, nameIsDnsSubdomain } from './names.ts';
+import { repeats } from './repeats.ts';
 
 export interface NodeSelectorRules {
   /** Objects that were stored before values were checked keep what they have. */
@@ -72,7 +73,8 @@ export function validateTopologySelectorTerm(term: TopologySelectorTerm, field: 
     const at = `${field}.matchLabelExpressions[${i}]`;
     const values = requirement.values ?? [];
     const errors: FieldError[] = values.length === 0 ? [required(`${at}.values`)] : [];
-    for (const [j, value] of values.entries()) if (values.indexOf(value) < j) errors.push(duplicate(`${at}.values[${j}]`, value));
+    const isRepeated = repeats(values);
+    for (const [j, value] of values.entries()) if (isRepeated[j]) errors.push(duplicate(`${at}.values[${j}]`, value));
     errors.push(...validateLabelName(requirement.key, `${at}.key`));
     if (keys.has(requirement.key)) errors.push(duplicate(`${at}.key`, requirement.key));
     keys.add(requirement.key);

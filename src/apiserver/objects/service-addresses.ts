@@ -78,6 +78,7 @@ export class AddressAllocator {
   readonly #draft: TransactionDraft;
   readonly #store: Store;
   readonly #owner: Uint8Array;
+  readonly #free = new Map<Pool, Iterator<string>>();
 
   constructor(draft: TransactionDraft, store: Store, owner: string) {
     this.#draft = draft;
@@ -99,11 +100,20 @@ export class AddressAllocator {
       if (!this.#draft.isWritten(pool.prefix + text) && (await this.#store.get(pool.prefix + text)) === undefined)
         return this.#record(pool.prefix + text, text);
     }
+    const free = await this.#freeIn(pool);
+    for (let next = free.next(); next.done !== true; next = free.next())
+      if (!this.#draft.isWritten(pool.prefix + next.value)) return this.#record(pool.prefix + next.value, next.value);
+    return { type: 'refused', why: 'full' };
+  }
+
+  /** What the store has free, read once: one Service may ask for the whole range. What was tried is not tried again. */
+  async #freeIn(pool: Pool): Promise<Iterator<string>> {
+    const known = this.#free.get(pool);
+    if (known !== undefined) return known;
     const { entries } = await this.#store.range({ from: pool.prefix, to: prefixEnd(pool.prefix) });
-    const taken = new Set(entries.map((entry) => entry.key));
-    const isFree = (number: number): boolean => !taken.has(pool.prefix + pool.format(number)) && !this.#draft.isWritten(pool.prefix + pool.format(number));
-    const found = firstBetween(pool.firstDynamic, pool.last, isFree) ?? firstBetween(pool.first, pool.firstDynamic - 1, isFree);
-    return found === undefined ? { type: 'refused', why: 'full' } : this.#record(pool.prefix + pool.format(found), pool.format(found));
+    const free = freeNumbers(pool, new Set(entries.map((entry) => entry.key)));
+    this.#free.set(pool, free);
+    return free;
   }
 
   #record(key: string, text: string): AllocationResult {
@@ -113,9 +123,12 @@ export class AddressAllocator {
   }
 }
 
-function firstBetween(first: number, last: number, accept: (number: number) => boolean): number | undefined {
-  for (let number = first; number <= last; number++) if (accept(number)) return number;
-  return undefined;
+/** Those for static allocation come last. */
+function* freeNumbers({ prefix, first, firstDynamic, last, format }: Pool, taken: ReadonlySet<string>): Generator<string> {
+  for (let i = 0; i <= last - first; i++) {
+    const number = firstDynamic + i <= last ? firstDynamic + i : first + (firstDynamic + i - last - 1);
+    if (!taken.has(prefix + format(number))) yield format(number);
+  }
 }
 
 export const releaseIp = (draft: TransactionDraft, ip: string): void => draft.remove(IPS + ip);

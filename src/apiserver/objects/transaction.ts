@@ -19,9 +19,8 @@ const MAX_ATTEMPTS = 256;
 export class TransactionDraft {
   readonly #store: Store;
   readonly #locks: KeyLocks;
-  // A handful each: searching an array is cheaper than a map.
-  readonly #compares: Compare[] = [];
-  readonly #writes: Write[] = [];
+  readonly #compares = new ItemsByKey<Compare>();
+  readonly #writes = new ItemsByKey<Write>();
   #held: Map<string, () => void> | undefined;
 
   constructor(store: Store, locks: KeyLocks) {
@@ -50,46 +49,67 @@ export class TransactionDraft {
 
   /** The key must be at this revision (0: absent) when the draft commits. */
   expect(key: string, modRevision: number): void {
-    replace(this.#compares, { key, modRevision });
+    this.#compares.set({ key, modRevision });
   }
 
   put(key: string, { bytes, object }: EncodedObject): void {
-    replace(this.#writes, { type: 'put', key, value: bytes, memo: new WrittenObject(object) });
+    this.#writes.set({ type: 'put', key, value: bytes, memo: new WrittenObject(object) });
   }
 
   putBytes(key: string, value: Uint8Array): void {
-    replace(this.#writes, { type: 'put', key, value });
+    this.#writes.set({ type: 'put', key, value });
   }
 
   remove(key: string): void {
-    replace(this.#writes, { type: 'delete', key });
+    this.#writes.set({ type: 'delete', key });
   }
 
   /** The object that the draft writes to a key; undefined: it does not write it, or removes it. */
   pending(key: string): KubeObject | undefined {
-    const write = this.#writes.find((one) => one.key === key);
+    const write = this.#writes.get(key);
     return write?.type === 'put' && write.memo instanceof WrittenObject ? write.memo.object : undefined;
   }
 
   isWritten(key: string): boolean {
-    return this.#writes.some((write) => write.key === key);
+    return this.#writes.get(key) !== undefined;
   }
 
   get compares(): readonly Compare[] {
-    return this.#compares;
+    return this.#compares.items;
   }
 
   get writes(): readonly Write[] {
-    return this.#writes;
+    return this.#writes.items;
   }
 }
 
 /** One item per key: the last one counts. */
-function replace<T extends { readonly key: string }>(items: T[], item: T): void {
-  const at = items.findIndex((other) => other.key === item.key);
-  if (at < 0) items.push(item);
-  else items[at] = item;
+class ItemsByKey<T extends { readonly key: string }> {
+  readonly items: T[] = [];
+  /** Of many items only: a handful is searched faster. A Service with node ports has thousands. */
+  #places: Map<string, number> | undefined;
+
+  get(key: string): T | undefined {
+    return this.items[this.#placeOf(key)];
+  }
+
+  set(item: T): void {
+    const place = this.#placeOf(item.key);
+    if (place >= 0) this.items[place] = item;
+    else {
+      this.#places?.set(item.key, this.items.length);
+      this.items.push(item);
+    }
+  }
+
+  #placeOf(key: string): number {
+    if (this.items.length <= A_HANDFUL) return this.items.findIndex((item) => item.key === key);
+    this.#places ??= new Map(this.items.map((item, place) => [item.key, place]));
+    return this.#places.get(key) ?? -1;
+  }
 }
+
+const A_HANDFUL = 16;
 
 /** The result of a committed draft. */
 export class CommittedWrite {

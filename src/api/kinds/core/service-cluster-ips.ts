@@ -1,6 +1,7 @@
 import { duplicate, type FieldError, invalid, notSupported, required } from '../../field-error.ts';
 import type { ServiceSpec } from '../../generated/types.ts';
 import { isIpv4, parseIp, validateLegacyIp } from '../../validation/ip.ts';
+import { repeats } from '../../validation/repeats.ts';
 
 /** The addresses of a service within the cluster, and the families they are of. */
 
@@ -35,9 +36,10 @@ function validateFirstAddress({ clusterIP = '' }: ServiceSpec, addresses: readon
 }
 
 function validateFamilies({ ipFamilies = [], ipFamilyPolicy }: ServiceSpec): FieldError[] {
+  const isRepeated = repeats(ipFamilies);
   const errors = ipFamilies.flatMap((family, i) => [
     ...(families.includes(family) ? [] : [notSupported(`spec.ipFamilies[${i}]`, family, families)]),
-    ...(ipFamilies.indexOf(family) < i ? [duplicate(`spec.ipFamilies[${i}]`, family)] : []),
+    ...(isRepeated[i] ? [duplicate(`spec.ipFamilies[${i}]`, family)] : []),
   ]);
   if (ipFamilyPolicy !== undefined && !policies.includes(ipFamilyPolicy)) errors.push(notSupported('spec.ipFamilyPolicy', ipFamilyPolicy, policies));
   return errors;

@@ -7,6 +7,7 @@ import { validateLabels } from '../../validation/labels.ts';
 import { dnsLabelProblems, dnsSubdomainProblems, labelKeyProblems } from '../../validation/names.ts';
 import { portProtocols } from './endpoints.ts';
 import { isHeadless, validateClusterIpChange, validateClusterIps, validateFamilyChange } from './service-cluster-ips.ts';
+import { repeats } from '../../validation/repeats.ts';
 
 export const TOPOLOGY_HINTS_ANNOTATION = 'service.kubernetes.io/topology-aware-hints';
 export const TOPOLOGY_MODE_ANNOTATION = 'service.kubernetes.io/topology-mode';
@@ -124,13 +125,14 @@ function validateType({ type = '' }: ServiceSpec): FieldError[] {
 /** No port and no node's port twice with the same protocol. */
 function validatePortNumbers({ type, ports = [] }: ServiceSpec): FieldError[] {
   const used = ports.map(({ nodePort = 0, protocol = '' }) => (nodePort === 0 ? undefined : `${protocol} ${nodePort}`));
-  const own = ports.map(({ port, protocol = '' }) => `${protocol} ${port}`);
+  const isUsed = repeats(used);
+  const isOwn = repeats(ports.map(({ port, protocol = '' }) => `${protocol} ${port}`));
   return [
     ...ports.flatMap(({ nodePort = 0 }, i) =>
       type === 'ClusterIP' && nodePort !== 0 ? [forbidden(`spec.ports[${i}].nodePort`, "may not be used when `type` is 'ClusterIP'")] : [],
     ),
-    ...ports.flatMap(({ nodePort }, i) => (used[i] !== undefined && used.indexOf(used[i]) < i ? [duplicate(`spec.ports[${i}].nodePort`, nodePort)] : [])),
-    ...ports.flatMap(({ port, protocol = '' }, i) => (own.indexOf(own[i] ?? '') < i ? [duplicate(`spec.ports[${i}]`, shownPort(port, protocol))] : [])),
+    ...ports.flatMap(({ nodePort }, i) => (used[i] !== undefined && isUsed[i] ? [duplicate(`spec.ports[${i}].nodePort`, nodePort)] : [])),
+    ...ports.flatMap(({ port, protocol = '' }, i) => (isOwn[i] ? [duplicate(`spec.ports[${i}]`, shownPort(port, protocol))] : [])),
   ];
 }
 

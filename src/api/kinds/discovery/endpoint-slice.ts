@@ -10,6 +10,7 @@ import { dnsLabelProblems, labelKeyProblems, labelValueProblems, nameIsDnsSubdom
 import { ageColumn, nameColumn, textColumn } from '../../printer-columns.ts';
 import { portProtocols } from '../core/endpoints.ts';
 import { everyVerb } from '../../verbs.ts';
+import { repeats } from '../../validation/repeats.ts';
 
 const MAX_ENDPOINTS = 1000;
 const MAX_ADDRESSES = 100;
@@ -93,8 +94,9 @@ function validateHints({ forZones = [], forNodes = [] }: EndpointHints, field: s
 
 function validateHintNames(hints: readonly { readonly name: string }[], field: string, problems: (name: string) => string[]): FieldError[] {
   const names = hints.map(({ name }) => name);
+  const isRepeated = repeats(names);
   return names.flatMap((name, i) => [
-    ...(names.indexOf(name) < i ? [duplicate(`${field}[${i}].name`, name)] : []),
+    ...(isRepeated[i] ? [duplicate(`${field}[${i}].name`, name)] : []),
     ...problems(name).map((wrong) => invalid(`${field}[${i}].name`, name, wrong)),
   ]);
 }

@@ -9,6 +9,7 @@ import { byteLength } from '../../validation/text.ts';
 import { validateCsiDriverName } from '../../validation/volume-sources.ts';
 import { ageColumn, integerColumn, nameColumn } from '../../printer-columns.ts';
 import { everyVerb } from '../../verbs.ts';
+import { repeats } from '../../validation/repeats.ts';
 
 const NODE_ID_MAX_LENGTH = 256;
 
@@ -33,9 +34,10 @@ function validateDriver(driver: CSINodeDriver, field: string, isRepeated: boolea
 
 /** What is wrong with a key is reported at the driver, not at the key. */
 function validateTopologyKeys(keys: readonly string[], field: string): FieldError[] {
+  const isRepeated = repeats(keys);
   return keys.flatMap((key, i) => [
     ...(key === '' ? [required(field)] : []),
-    ...(keys.indexOf(key) < i ? [duplicate(field, key)] : []),
+    ...(isRepeated[i] ? [duplicate(field, key)] : []),
     ...labelKeyProblems(key).map((wrong) => invalid(field, key, wrong)),
   ]);
 }

@@ -85,11 +85,12 @@ class ServiceAllocator {
     const { service, old } = write;
     const kept = old === undefined ? new Set<number>() : nodePortsOf(old.spec);
     const byNumber = new Map<number, number>();
+    const requestedBy = requestedPorts(service.spec.ports ?? []);
     const taken = new Set<number>();
     for (const [i, port] of (service.spec.ports ?? []).entries()) {
       const requested = port.nodePort ?? 0;
       if (requested === 0 && !allocatesNodePorts(service)) continue;
-      const known = requested === 0 && old === undefined ? (byNumber.get(port.port) ?? requestedElsewhere(port, service.spec.ports ?? [])) : requested;
+      const known = requested === 0 && old === undefined ? (byNumber.get(port.port) ?? requestedBy.get(port.port) ?? 0) : requested;
       if (known !== 0 && (kept.has(known) || taken.has(known))) port.nodePort = known;
       else port.nodePort = await this.#allocatePort(write, known, `spec.ports[${i}].nodePort`);
       byNumber.set(port.port, port.nodePort);
@@ -111,8 +112,12 @@ const usesNodePorts = ({ spec }: Service): boolean => spec.type === 'NodePort' |
 const allocatesNodePorts = ({ spec }: Service): boolean => spec.type === 'NodePort' || spec.allocateLoadBalancerNodePorts !== false;
 const needsHealthCheck = ({ spec }: Service): boolean => spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local';
 
-const requestedElsewhere = ({ port }: ServicePort, ports: readonly ServicePort[]): number =>
-  ports.find((other) => other.port === port && (other.nodePort ?? 0) !== 0)?.nodePort ?? 0;
+/** By port: the first node port that one of the ports with this number asks for. */
+function requestedPorts(ports: readonly ServicePort[]): ReadonlyMap<number, number> {
+  const requested = new Map<number, number>();
+  for (const { port, nodePort = 0 } of ports) if (nodePort !== 0 && !requested.has(port)) requested.set(port, nodePort);
+  return requested;
+}
 
 /** Releases addresses and ports that the new type or ports do not need. Their fields are dropped with the others of the old type. */
 function releaseUnused({ draft }: AdmissionRequest, service: Service, old: Service): void {
