@@ -81,7 +81,7 @@ test('patches, applies, selectors, definitions and other content types', { timeo
         name: `${method} ${type}: ${name}`,
         of: (n) => ({ method, path, type, query: query(n), body: body(n) }),
         from: 1_000,
-        to: 64_000,
+        to: 16_000,
       }),
     );
     expect(await problemsOf(meter, requests)).toEqual([]);
