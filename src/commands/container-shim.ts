@@ -7,9 +7,10 @@ import { isMainThread } from 'node:worker_threads';
 import type { ShimSettings } from '../node/runtimes/sandbox/shim/shim.ts';
 
 if (isMainThread) {
-  const [{ runShim }, { createRealWorld }, { ContainerRootThreads }, { keepInheritedDescriptors, realInitLauncher }] = await Promise.all([
+  const [{ runShim }, { createRealWorld }, { realDisk }, { ContainerRootThreads }, { keepInheritedDescriptors, realInitLauncher }] = await Promise.all([
     import('../node/runtimes/sandbox/shim/shim.ts'),
     import('../host/world.ts'),
+    import('../host/disk.ts'),
     import('../host/container-root-threads.ts'),
     import('../host/init/init-launcher.ts'),
   ]);
@@ -19,7 +20,7 @@ if (isMainThread) {
   keepInheritedDescriptors();
   const world = createRealWorld();
   const roots = new ContainerRootThreads(fileURLToPath(import.meta.url), world.timers);
-  await runShim({ ...settings, world, roots, inits: realInitLauncher() });
+  await runShim({ ...settings, world, disk: realDisk, roots, inits: realInitLauncher() });
   // Also if a thread is blocked.
   process.exit();
 } else {

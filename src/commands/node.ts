@@ -63,7 +63,8 @@ The exit code is 3 if the journal of mounts or a key of the node is damaged (doc
       about: 'one more node for the cluster that wrote ./bootstrap (moor up --bootstrap-kubeconfig)',
     },
   ],
-  run: (flags) => runUndamaged(nodeProcessOptions(flags)),
+  // A node that does not start leaves a socket, timers and the wait for a signal: they must not keep the process.
+  run: async (flags) => process.exit(await runUndamaged(nodeProcessOptions(flags))),
 };
 
 interface NodeProcessOptions {

@@ -17,6 +17,7 @@ export const damagedExitCode = 3;
 export const isDamage = (error: unknown): boolean =>
   error instanceof DataDamage ||
   error instanceof ExposedSecret ||
+  error instanceof JournalDamage ||
   (error instanceof StoreError && !(error instanceof UnreadableValue) && error.code === 'corrupt');
 
 /** Why a cluster did not start, and what to do; undefined: an unexpected error. */

@@ -10,7 +10,7 @@ export function textLog(from: (typeof levels)[number], write: (line: string) => 
     (message: string, fields: LogFields = {}): void => {
       if (levels.indexOf(level) < least) return;
       const facts = Object.entries({ ...fixed, ...fields }).map(([name, value]) => `  ${name}=${textOf(value)}`);
-      write(`${new Date().toTimeString().slice(0, 8)} ${level.toUpperCase().padEnd(5)} ${message}${facts.join('')}\n`);
+      write(`${new Date().toTimeString().slice(0, 8)} ${level.toUpperCase().padEnd(5)} ${escaped(message)}${facts.join('')}\n`);
     };
   return {
     debugs: least === 0,
@@ -24,5 +24,12 @@ export function textLog(from: (typeof levels)[number], write: (line: string) => 
 
 function textOf(value: unknown): string {
   const text = value instanceof Error ? value.message : typeof value === 'string' ? value : JSON.stringify(value);
-  return /^[^\s"]+$/.test(text) ? text : JSON.stringify(text);
+  return /^[!#-~]+$/.test(text) ? text : escaped(JSON.stringify(text));
 }
+
+/** Without characters that a terminal takes for commands, for a line break or for a change of the direction of writing. */
+const escaped = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    return code < 0x20 ? JSON.stringify(character).slice(1, -1) : `\\u${code > 0xffff ? `{${code.toString(16)}}` : code.toString(16).padStart(4, '0')}`;
+  });

@@ -1,9 +1,9 @@
 /** `moor node` with a bootstrap kubeconfig: a machine becomes a node, with a node's rights. */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { startMoor, startNodeProcess } from '../moor-process.ts';
+import { runMoor, startMoor, startNodeProcess } from '../moor-process.ts';
 import { describeWithSandboxes, endContainers } from './sandboxes.ts';
 
 const objects = (directory: string): string => {
@@ -76,6 +76,19 @@ describeWithSandboxes('moor node', () => {
       await endContainers(path.join(dataDir, 'sandbox'));
     }
     // Fails if something is still mounted.
+    rmSync(directory, { recursive: true });
+  });
+
+  test('a damaged journal of mounts is refused in one line, with exit code 3', async () => {
+    const directory = realpathSync(mkdtempSync(path.join(tmpdir(), 'moor-node-')));
+    const [bootstrap, dataDir] = [path.join(directory, 'bootstrap'), path.join(directory, 'node')];
+    await using _moor = await startMoor({ args: ['--store', 'memory', '--bootstrap-kubeconfig', bootstrap] });
+    mkdirSync(path.join(dataDir, 'journal'), { recursive: true, mode: 0o700 });
+    writeFileSync(path.join(dataDir, 'journal', 'created'), '');
+    const { code, stderr } = await runMoor('node', '--kubeconfig', bootstrap, '--name', 'n1', '--data-dir', dataDir, '--listen', '127.0.0.1:0');
+    const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
+    expect([code, lines]).toEqual([3, [expect.stringMatching(/^moor node: .*mounts\.journal is damaged and was not changed: .*found no file/)]]);
+    await endContainers(path.join(dataDir, 'sandbox'));
     rmSync(directory, { recursive: true });
   });
 

@@ -75,6 +75,13 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     }
   });
 
+  test('outlive shims that are started beside theirs: those end, and serve nothing', async () => {
+    const { uid, run } = await started(shell('sleep infinity'));
+    expect(await Promise.all([machine.startShim(), machine.startShim()])).toEqual([0, 0]);
+    expect(runtime.pod(uid)?.runs.map(({ id, state }) => [id, state.type])).toEqual([[run.id, 'running']]);
+    await runtime.stopPod(uid);
+  });
+
   test('see their volumes, and leave the host unchanged', async () => {
     const volume = path.join(machine.root, 'volume');
     mkdirSync(volume, { recursive: true });

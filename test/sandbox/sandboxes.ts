@@ -1,4 +1,5 @@
 /** Real containers for tests, on this machine, without leftovers. */
+import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,6 +26,8 @@ export interface Machine {
   readonly podCidr: string;
   /** The runtime of an agent; a second one is that of a restarted agent. `launcher`: a program that executes the shim, with its arguments. */
   agent(launcher?: readonly string[]): Runtime;
+  /** One more shim of the same state. Resolves with its exit code. */
+  startShim(): Promise<number | null>;
   /** Resolves once the pod's state matches. */
   until(runtime: Runtime, uid: string, isSo: (pod: PodState | undefined) => boolean): Promise<PodState | undefined>;
   dispose(): Promise<void>;
@@ -51,6 +54,7 @@ export async function sandboxMachine(options: Partial<ShimSettings> = {}): Promi
       runtimes.push(runtime);
       return runtime;
     },
+    startShim: () => new Promise((resolve) => spawn(process.execPath, [program, JSON.stringify(settings)], { stdio: 'ignore' }).once('exit', resolve)),
     until: (runtime, uid, isSo) =>
       new Promise((resolve) => {
         const look = (): void => {

@@ -186,6 +186,18 @@ describe('moor store repair', () => {
     }
   }, 60_000);
 
+  test('that a key which others can read prevents leaves the manifest as it is', async () => {
+    const dataDir = copy();
+    const manifest = path.join(dataDir, 'manifest.json');
+    truncateSync(manifest, 100);
+    chmodSync(path.join(dataDir, 'pki/ca.key'), 0o644);
+    const before = contents(dataDir);
+    const findings = await inspectData({ dataDir, newId: randomUUID });
+    const repair = findings.find(({ damage }) => damage.includes(manifest))?.repair;
+    await expect(repair?.(path.join(dataDir, 'before'))).rejects.toThrow('expected mode 0600, found 0644');
+    expect(contents(dataDir)).toEqual(before);
+  });
+
   test('of a sound directory does nothing', async () => {
     const dataDir = copy();
     const before = contents(dataDir);

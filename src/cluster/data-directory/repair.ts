@@ -1,4 +1,4 @@
-import { copyFile, mkdir, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, mkdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { realDisk } from '../../host/disk.ts';
 import { ExposedSecret, secretFiles } from '../../host/secret-files.ts';
@@ -200,9 +200,8 @@ async function storedClusterId(dataDir: string): Promise<StoredCluster> {
   }
 }
 
+/** A manifest that is there stays until the new one replaces it. */
 async function rewriteManifest({ dataDir, newId }: RepairOptions, copyTo: string): Promise<void> {
-  await mkdir(copyTo, { recursive: true, mode: 0o700 });
-  await rename(manifestFile(dataDir), path.join(copyTo, 'manifest.json')).catch(ignoreMissing);
   const { clusterId } = await storedClusterId(dataDir);
   const isUpgrading = (await tracesIn(dataDir)).store === 'format 1';
   const keys: Record<string, readonly string[]> = {};
@@ -211,5 +210,7 @@ async function rewriteManifest({ dataDir, newId }: RepairOptions, copyTo: string
     if (text !== undefined) keys[name] = [fingerprintOf(path.join(pkiDirectory(dataDir), name), text)];
   }
   const store = clusterId === undefined && !isUpgrading ? 'memory' : 'embedded';
+  await mkdir(copyTo, { recursive: true, mode: 0o700 });
+  await copyFile(manifestFile(dataDir), path.join(copyTo, 'manifest.json')).catch(ignoreMissing);
   await writeDataManifest(dataDir, { clusterId: clusterId ?? newId(), store, isUpgrading, keys });
 }

@@ -7,10 +7,7 @@ export const capabilityNames: readonly string[] =
     ' ',
   );
 
-/**
- * The default capabilities of container runtimes; like CRI-O without MKNOD: nothing here keeps a container from opening the host's disks by a
- * device node of its own.
- */
+/** The default capabilities of container runtimes; like CRI-O without MKNOD. The mounts of a container (nodev) and its control group keep it from the host's devices as well. */
 const defaultCapabilities = 'AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL NET_BIND_SERVICE NET_RAW SETFCAP SETGID SETPCAP SETUID SYS_CHROOT'.split(' ');
 
 /** Either case, with or without 'CAP_'. */

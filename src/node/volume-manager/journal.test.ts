@@ -122,4 +122,21 @@ describe('the journal of mounts', () => {
     await journal.put(record('c'));
     expect(keysIn(await open(disk.kill()))).toEqual(['a', 'c']);
   });
+
+  test('a change whose sync failed does not count later', async () => {
+    let broken = false;
+    const disk = new SimulatedDisk({
+      before: ({ name }) => {
+        if (broken && name === 'sync') throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
+      },
+    });
+    const journal = await open(disk);
+    await journal.put(record('a'));
+    broken = true;
+    await expect(journal.put(record('b'))).rejects.toMatchObject({ code: 'EIO' });
+    await expect(journal.drop('a')).rejects.toMatchObject({ code: 'EIO' });
+    broken = false;
+    await journal.put(record('c'));
+    expect(keysIn(await open(disk.kill()))).toEqual(['a', 'c']);
+  });
 });

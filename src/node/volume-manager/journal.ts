@@ -62,7 +62,7 @@ export class Journal {
   #file: AppendFile;
   readonly #records: Map<string, MountRecord>;
   #pending: PendingChange[] = [];
-  /** A refused append may have left part of a line: the journal is written anew before the next one. */
+  /** A refused append may have left part of a line, and a refused sync a line that was answered with an error: the journal is written anew before the next one. */
   #isTorn = false;
   #written = 0;
   #busy = false;
@@ -120,8 +120,8 @@ export class Journal {
         if (this.#isTorn) await this.#replaceFile();
         this.#isTorn = true;
         await this.#file.append([utf8.encode(lineOf(pending.map(({ change }) => change)))]);
-        this.#isTorn = false;
         await this.#file.sync();
+        this.#isTorn = false;
         for (const { resolve } of pending) resolve();
       } catch (error) {
         for (const { reject } of pending) reject(error);

@@ -44,7 +44,7 @@ export class Manifest {
   /** The newest write got as far as its name, but it is unknown whether that is durable. */
   #uncertain = false;
   #leftover = false;
-  /** The bytes of the newest segment as the manifest has them. */
+  /** The bytes of the newest segment as the durable manifest has them. */
   #savedBytes = -1;
 
   constructor(options: { readonly disk: Disk; readonly directory: string; readonly clusterId: string }, layout: Layout) {
@@ -79,11 +79,10 @@ export class Manifest {
     const partial = partialPathOf(path);
     const leftover = this.#leftover;
     this.#leftover = true;
+    const content = contentOf(this.clusterId, layout);
     const file = await this.#disk.openAppend(partial);
     try {
       if (leftover) await this.#disk.truncate(partial, 0);
-      const content = contentOf(this.clusterId, layout);
-      this.#savedBytes = content.segments.at(-1)?.bytes ?? -1;
       await file.append([Buffer.from(manifestText(content))]);
       await file.sync();
     } catch (error) {
@@ -99,6 +98,7 @@ export class Manifest {
     await this.#disk.syncDirectory(this.#directory);
     this.#uncertain = false;
     this.#layout = layout;
+    this.#savedBytes = content.segments.at(-1)?.bytes ?? -1;
   }
 }
 

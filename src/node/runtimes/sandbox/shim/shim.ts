@@ -1,9 +1,10 @@
 /** The container shim: a process that starts containers, writes their logs and reaps them. It outlives agents. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
-import { createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
+import type { Disk, DiskLock } from '../../../../world/disk.ts';
 import type { Cancel, World } from '../../../../world/world.ts';
 import type { Result } from '../../../runtime.ts';
 import type { RootImage } from '../container-root.ts';
@@ -24,6 +25,7 @@ import { Semaphore } from './semaphore.ts';
 
 export interface ShimOptions extends ShimSettings {
   readonly world: World;
+  readonly disk: Pick<Disk, 'lock'>;
   readonly roots: RootMaker;
   readonly inits: InitLauncher;
 }
@@ -41,14 +43,50 @@ export interface ShimSettings {
 const usualLogBounds: LogBounds = { bytes: 10 * 1024 * 1024, files: 5 };
 const usualIdleMs = 10_000;
 
-/** Resolves when the shim has been idle for long enough. */
+/** How long the shim before it may take to end or to listen. */
+const longestWaitMs = 15_000;
+const checkEveryMs = 20;
+
+/** Resolves when the shim has been idle for long enough; at once if another shim listens already. */
 export async function runShim(options: ShimOptions): Promise<void> {
   // Containers of other users than root see what is made here.
   process.umask(0o022);
-  const shim = new ContainerShim(options);
-  shim.recover();
-  await shim.serve();
+  const lock = await lockUnlessServed(options);
+  if (lock === undefined) return;
+  try {
+    const shim = new ContainerShim(options);
+    shim.recover();
+    await shim.serve();
+  } finally {
+    await lock.release();
+  }
 }
+
+/** The containers belong to the shim that holds the lock. Undefined: another shim listens. @throws if another one neither listens nor ends */
+async function lockUnlessServed({ root, world, disk }: ShimOptions): Promise<DiskLock | undefined> {
+  mkdirSync(root, { recursive: true, mode: 0o700 });
+  const until = world.clock.monotonic() + longestWaitMs;
+  for (;;) {
+    const lock = await disk.lock(root);
+    if (await answers(socketOf(root))) {
+      await lock?.release();
+      return undefined;
+    }
+    if (lock !== undefined) return lock;
+    if (world.clock.monotonic() > until) throw new Error(`another container shim holds ${root}, and does not listen`);
+    await new Promise<void>((resolve) => void world.timers.after(checkEveryMs, resolve));
+  }
+}
+
+const answers = (socketPath: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(socketPath);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
 
 class ContainerShim {
   readonly #options: ShimOptions;
@@ -89,7 +127,7 @@ class ContainerShim {
     }
   }
 
-  /** Ends at once if another shim listens already. */
+  /** Only with the lock: a socket that is there is of a shim that has ended. */
   async serve(): Promise<void> {
     const socket = socketOf(this.#options.root);
     mkdirSync(path.dirname(socket), { recursive: true, mode: 0o700 });
