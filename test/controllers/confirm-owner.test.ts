@@ -12,9 +12,9 @@ test('an owner is read again before each adoption: one that was deleted since th
     const { client } = await SimulatedCluster.start(world, { controllers: false });
     const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'app', image: 'app' }] } };
     const owner = ok(await client.create(replicaSetKind, { metadata: ref, spec: { selector: { matchLabels: { app: 'web' } }, template } }));
-    const { confirmOwner } = ownershipHandlers(client, [untypedKind(replicaSetKind)]);
-    expect(await confirmOwner({ do: 'confirmOwner', owner })).toBe('done');
+    const handlers = ownershipHandlers(client, [untypedKind(replicaSetKind)]);
+    expect(await handlers.confirmOwner({ do: 'confirmOwner', owner })).toBe('done');
     ok(await client.delete(replicaSetKind, ref));
     ok(await client.create(replicaSetKind, { metadata: ref, spec: { selector: { matchLabels: { app: 'web' } }, template } }));
-    expect(await confirmOwner({ do: 'confirmOwner', owner })).toBe('conflict');
+    expect(await handlers.confirmOwner({ do: 'confirmOwner', owner })).toBe('conflict');
   }));
