@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { imagesWithDevice, releaseDevice } from '../../host/loop-devices.ts';
 import { readMounts, realMounts } from '../../host/mounts.ts';
+import { identityOfProcess, isRunningProcess, type ProcessIdentity } from '../../host/process-identity.ts';
 import { ShimClient } from '../../node/runtimes/sandbox/shim-client.ts';
 import type { World } from '../../world/world.ts';
 import { shimCommand } from '../sandbox-runtime.ts';
@@ -106,6 +107,7 @@ async function endPods(root: string, world: World): Promise<number> {
     // A shim of an older version does not know the call.
     const ended = await shim.call({ call: 'shut-down' });
     if (!ended.ok) throw new Error(ended.error.message);
+    await untilEnded(identityOfProcess(Number(ended.value)));
     return pods.size;
   } catch (error) {
     throw new TearDownError(`the pods of ${root} cannot be ended: ${(error as Error).message}`, { cause: error });
@@ -113,6 +115,14 @@ async function endPods(root: string, world: World): Promise<number> {
     shim.close();
   }
 }
+
+/** Its last steps leave nothing behind, but would be found as a process. */
+async function untilEnded(shim: ProcessIdentity): Promise<void> {
+  for (let waited = 0; isRunningProcess(shim) && waited < longestMs; waited += checkEveryMs)
+    await new Promise((resolve) => void setTimeout(resolve, checkEveryMs));
+}
+
+const [checkEveryMs, longestMs] = [10, 10_000];
 
 /** No pod is started. */
 const noAddresses = '192.0.2.0/24';

@@ -21,7 +21,7 @@ export type ShimCall =
   | { readonly call: 'stop-container'; readonly id: string; readonly graceMs: number }
   | { readonly call: 'limit-container'; readonly id: string; readonly limits: ContainerLimits }
   | { readonly call: 'remove-container'; readonly id: string }
-  /** Removes every pod, the network and the control groups, and ends the shim. */
+  /** Removes every pod, the network and the control groups, and ends the shim. The answer is its process id. */
   | { readonly call: 'shut-down' };
 
 export type ShimRequest = { readonly number: number } & ShimCall;

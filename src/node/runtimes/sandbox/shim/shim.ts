@@ -280,7 +280,7 @@ class ContainerShim {
         this.#options.world.timers.soon(() => {
           for (const agent of this.#agents) agent.end();
         });
-        return done;
+        return { ok: true, value: process.pid };
     }
   }
 
