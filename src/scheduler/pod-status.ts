@@ -33,13 +33,32 @@ function changedCondition({ metadata, status }: Pod, condition: NonNullable<Stat
   return [{ ...condition, ...(observedGeneration === undefined ? {} : { observedGeneration }), lastTransitionTime }];
 }
 
-export async function patchPodStatus(
-  pod: Pod,
-  change: StatusChange,
-  { client, world }: { readonly client: Client; readonly world: World },
-): Promise<Result<unknown>> {
-  const body = statusPatch(pod, change, world.clock.now());
-  if (body === undefined) return { ok: true, value: undefined };
-  const { namespace, name = '' } = pod.metadata;
-  return await withRetry(() => client.patch(podKind, { namespace, name }, { type: 'strategic', body }, { subresource: 'status' }), world);
+interface StatusContext {
+  readonly client: Client;
+  readonly world: World;
 }
+
+export async function patchPodStatus(pod: Pod, change: StatusChange, { client, world }: StatusContext): Promise<Result<unknown>> {
+  const body = statusPatch(pod, change, world.clock.now());
+  return body === undefined ? upToDate : await withRetry(() => patch(pod, body, client), world);
+}
+
+/** The same for a pod without a node. A write that a bad network keeps must not come after a later binding: a bound pod is left as it is. */
+export async function patchUnboundPodStatus(pod: Pod, change: StatusChange, { client, world }: StatusContext): Promise<Result<unknown>> {
+  const { namespace, name = '', uid } = pod.metadata;
+  let current = pod;
+  return await withRetry(async () => {
+    const body = statusPatch(current, change, world.clock.now());
+    if (body === undefined || current.metadata.uid !== uid || (current.spec.nodeName ?? '') !== '') return upToDate;
+    const result = await patch(current, { ...body, metadata: { uid, resourceVersion: current.metadata.resourceVersion } }, client);
+    if (result.ok || result.reason !== 'conflict') return result;
+    const found = await client.get(podKind, { namespace, name });
+    if (found.ok) current = found.value;
+    return result;
+  }, world);
+}
+
+const upToDate: Result<unknown> = { ok: true, value: undefined };
+
+const patch = ({ metadata: { namespace, name = '' } }: Pod, body: object, client: Client): Promise<Result<unknown>> =>
+  client.patch(podKind, { namespace, name }, { type: 'strategic', body }, { subresource: 'status' });

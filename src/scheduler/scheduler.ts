@@ -13,7 +13,7 @@ import { type ClusterEvent, isFailure, type Plugin, type PodInfo } from './frame
 import type { LiveNodeInfo } from './node-info.ts';
 import { NominatedPods } from './nominated-pods.ts';
 import { podEventHandler } from './pod-event-handlers.ts';
-import { patchPodStatus } from './pod-status.ts';
+import { patchUnboundPodStatus } from './pod-status.ts';
 import type { PodCycle } from './pod-cycle.ts';
 import { postFilter, type Victims } from './preemption.ts';
 import { SchedulingQueue } from './scheduling-queue.ts';
@@ -215,7 +215,7 @@ export class Scheduler {
     const current = this.#queue.get(pod.uid) ?? pod;
     this.#recordFailure(current, message);
     this.#runInBackground(async () => {
-      const result = await patchPodStatus(
+      const result = await patchUnboundPodStatus(
         current.pod,
         { condition: { type: 'PodScheduled', status: 'False', reason, message }, ...nominated },
         { client, world },
