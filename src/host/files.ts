@@ -95,7 +95,7 @@ async function treeSize(directory: string): Promise<TreeSize> {
   return { bytes, inodes };
 }
 
-/** Containers choose names: any bytes. */
+/** By bytes: a name that is no valid text would be left out of the count. */
 async function entriesOf(directory: Buffer): Promise<readonly Buffer[]> {
   const names = await fs.readdir(directory, { encoding: 'buffer' }).catch(() => []);
   return names.map((name) => Buffer.concat([directory, Buffer.from('/'), name]));

@@ -1,9 +1,10 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Certificates } from '../../apiserver/certificates/certificate-files.ts';
 import { kubeconfig, renderKubeconfig } from '../../client/kubeconfig.ts';
 import { bootstrappers } from '../../apiserver/user.ts';
 import { writeSecret } from '../../host/secret-files.ts';
+import { readIfThere } from '../../host/read-if-there.ts';
 
 /** The file has entries of other clusters, and --merge-kubeconfig is not given. */
 export class KubeconfigInUse extends Error {}
@@ -42,13 +43,4 @@ export async function saveBootstrapKubeconfig(file: string | undefined, options:
 export function isOurs(text: string): boolean {
   const names = [...text.matchAll(/^\s*-?\s*"?name"?:\s*"?([^"\s]*)"?\s*$/gm)].map((match) => match[1]);
   return names.length > 0 && names.every((name) => name === 'mooring');
-}
-
-async function readIfThere(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
 }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { writeSecret } from '../../host/secret-files.ts';
 import { DataDamage, NewerData } from './data-damage.ts';
+import { readIfThere } from '../../host/read-if-there.ts';
 
 /** What a data directory holds besides the store's own manifest: whose it is, and which keys belong to it. */
 export interface DataManifest {
@@ -69,12 +70,3 @@ const areKeys = (value: unknown): value is DataManifest['keys'] =>
   typeof value === 'object' &&
   value !== null &&
   Object.values(value).every((prints) => Array.isArray(prints) && prints.every((each) => typeof each === 'string'));
-
-async function readIfThere(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-}

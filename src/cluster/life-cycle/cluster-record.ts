@@ -111,7 +111,8 @@ function writeWhole(file: string, text: string): void {
   renameSync(next, file);
 }
 
-function namesIn(directory: string): readonly string[] {
+/** None of a directory that cannot be read. */
+export function namesIn(directory: string): readonly string[] {
   try {
     return readdirSync(directory);
   } catch {

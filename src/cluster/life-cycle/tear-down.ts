@@ -1,5 +1,5 @@
 /** What a cluster leaves on the machine besides its data: pods with their shims, network and control groups, mounts, and loop devices. */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { imagesWithDevice, releaseDevice } from '../../host/loop-devices.ts';
 import { readMounts, realMounts } from '../../host/mounts.ts';
@@ -7,7 +7,7 @@ import { identityOfProcess, isRunningProcess, type ProcessIdentity } from '../..
 import { ShimClient } from '../../node/runtimes/sandbox/shim-client.ts';
 import type { World } from '../../world/world.ts';
 import { shimCommand } from '../sandbox-runtime.ts';
-import { realPath } from './cluster-record.ts';
+import { namesIn, realPath } from './cluster-record.ts';
 
 export interface Leftovers {
   readonly pods: number;
@@ -39,14 +39,6 @@ export const joinedNodes = (directory: string): readonly string[] =>
   namesIn(path.join(directory, 'nodes'))
     .map((name) => path.join(directory, 'nodes', name))
     .filter((node) => existsSync(path.join(node, 'pki')));
-
-function namesIn(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
-}
 
 /**
  * Removes everything but the data. No process serves the cluster meanwhile.

@@ -1,3 +1,5 @@
+import { sortedJson } from '../../api/sorted-json.ts';
+
 /**
  * Hashes for names: `web-6d4cf56db6`. The digits of a 32-bit FNV hash, encoded with letters and digits that form no words (Kubernetes'
  * rand.SafeEncodeString). The contents are hashed as JSON with sorted keys, so equal objects have equal hashes.
@@ -20,12 +22,3 @@ function fnv1a(text: string): number {
   }
   return hash >>> 0;
 }
-
-/** JSON in which the order of an object's keys does not matter, nor whether a key is absent or undefined. */
-export function sortedJson(value: unknown): string {
-  return JSON.stringify(value, (_, inner: unknown) =>
-    isRecord(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
-  );
-}
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);

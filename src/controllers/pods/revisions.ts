@@ -1,7 +1,7 @@
 /** The history of a pod template: ControllerRevisions, each of which holds a patch that restores one version. */
 import type { ControllerRevision, PodTemplateSpec } from '../../api/generated/types.ts';
 import type { Stored } from '../../api/stored.ts';
-import { sortedJson } from './hash.ts';
+import { sortedJson } from '../../api/sorted-json.ts';
 
 /** The patch with which `kubectl rollout undo` restores this template. */
 export function templatePatch(template: PodTemplateSpec): object {

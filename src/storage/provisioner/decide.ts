@@ -8,7 +8,7 @@ import { annotations } from '../../api/volumes/annotations.ts';
 import type { Claim } from '../volumes/claim.ts';
 import { type Decision, type LastEvent, type ObjectEvent, recordIfChanged, recordOnce, update } from '../../client/decision.ts';
 import type { VolumeReason } from '../volumes/decision.ts';
-import { canonicalJson } from '../volumes/canonical-json.ts';
+import { sortedJson } from '../../api/sorted-json.ts';
 import { withAnnotations } from '../volumes/edits.ts';
 import { type CreateRequest, newIntent, volumeNameOf, waitsUntil } from '../../api/volumes/intent.ts';
 import { isInTree, csiDriverOf } from '../../api/volumes/csi-migration.ts';
@@ -172,7 +172,7 @@ function stillNeeds(claim: Claim, intent: CreateIntent, snapshot: ProvisionerSna
 }
 
 /** Both come from the same function, or from the server unchanged. */
-const sameRequest = (a: CreateRequest, b: CreateRequest): boolean => canonicalJson(a) === canonicalJson(b);
+const sameRequest = (a: CreateRequest, b: CreateRequest): boolean => sortedJson(a) === sortedJson(b);
 
 /** External provisioners read either annotation. */
 function markedFor(claim: Claim, provisioner: string): PersistentVolumeClaim {

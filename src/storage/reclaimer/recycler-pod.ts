@@ -1,6 +1,6 @@
 import type { PersistentVolumeSource, Pod, VolumeSource } from '../../api/generated/types.ts';
 import { quantityValue } from '../../api/quantity.ts';
-import { canonicalJson } from '../volumes/canonical-json.ts';
+import { sortedJson } from '../../api/sorted-json.ts';
 import type { Volume } from '../volumes/volume.ts';
 
 /** The pod that empties a volume before another claim gets it. */
@@ -57,7 +57,7 @@ export function recyclerPod(volume: Volume, { source, minimumSeconds }: Recyclab
 /** The spec that is recorded when the pod is created, and compared when it has ended. The scheduler adds the node. */
 export function specAsCreated(pod: Pod): string {
   const { nodeName: _, ...spec } = pod.spec;
-  return canonicalJson(spec);
+  return sortedJson(spec);
 }
 
 /**

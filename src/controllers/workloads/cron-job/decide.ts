@@ -2,7 +2,7 @@ import type { CronJob, Job } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
 import { parseSchedule } from '../../../api/kinds/batch/cron-schedule.ts';
 import { type EventDraft, type RecordEvent, recordOnce } from '../../../client/decision.ts';
-import { sortedJson } from '../../pods/hash.ts';
+import { sortedJson } from '../../../api/sorted-json.ts';
 import {
   type CronJobAction,
   type CronJobDecision,

@@ -12,7 +12,7 @@ import { type Controller, source } from '../../../client/controller/loop.ts';
 import { ObjectWriter } from '../../../client/controller/object-writer.ts';
 import { RecordedEvents } from '../../../client/events/event-dedup.ts';
 import { RecentMap } from '../../../client/recent-map.ts';
-import { sortedJson } from '../../pods/hash.ts';
+import { sortedJson } from '../../../api/sorted-json.ts';
 import { OrphanIndex } from '../../pods/orphan-index.ts';
 import { controllerUid } from '../../pods/ownership.ts';
 import { ownerKeys } from '../../pods/owner-keys.ts';

@@ -3,7 +3,7 @@ import type { Stored } from '../../../api/stored.ts';
 import { daemonSetKind } from '../../../api/kinds/apps/daemon-set.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import { updateStatus } from '../../../client/decision.ts';
-import { sortedJson } from '../../pods/hash.ts';
+import { sortedJson } from '../../../api/sorted-json.ts';
 import { sortByOwner, ownershipActions } from '../../pods/ownership.ts';
 import { selects } from '../../pods/selector.ts';
 import { isPodTerminal, nextAvailability } from '../../pods/state.ts';

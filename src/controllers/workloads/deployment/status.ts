@@ -1,6 +1,6 @@
 import type { Deployment, DeploymentCondition, DeploymentStatus, ReplicaSet } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
-import { sortedJson } from '../../pods/hash.ts';
+import { sortedJson } from '../../../api/sorted-json.ts';
 import { type DeploymentAction, type DeploymentDecision, decided } from './actions.ts';
 import { availability, conditionOf, progressing, withCondition, withoutCondition } from './conditions.ts';
 import { allOf, type ReplicaSets, replicasOf, sum } from './replica-sets.ts';

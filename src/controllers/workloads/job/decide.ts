@@ -4,7 +4,7 @@ import { isFinished } from '../../../api/kinds/batch/job-conditions.ts';
 import { jobKind } from '../../../api/kinds/batch/job.ts';
 import { timestamp } from '../../../api/kinds/timestamps.ts';
 import { recordOnce, updateStatus } from '../../../client/decision.ts';
-import { sortedJson } from '../../pods/hash.ts';
+import { sortedJson } from '../../../api/sorted-json.ts';
 import { sortByOwner, ownershipActions } from '../../pods/ownership.ts';
 import { selects } from '../../pods/selector.ts';
 import { isPodReady } from '../../pods/state.ts';

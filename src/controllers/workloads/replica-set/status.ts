@@ -1,7 +1,7 @@
 import type { Pod, ReplicaSet, ReplicaSetCondition, ReplicaSetStatus } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
 import { timestamp } from '../../../api/kinds/timestamps.ts';
-import { sortedJson } from '../../pods/hash.ts';
+import { sortedJson } from '../../../api/sorted-json.ts';
 import { isPodAvailable, isPodReady } from '../../pods/state.ts';
 
 export interface Counted {
