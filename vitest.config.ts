@@ -5,6 +5,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    exclude: ['test/peers/**', 'node_modules/**'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 600_000,

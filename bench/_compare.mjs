@@ -30,8 +30,9 @@ for (const name of names) {
 function measure(folder, name) {
   const output = execFileSync(process.execPath, ['bench/run.mjs', name], { cwd: folder, encoding: 'utf8', env: { ...process.env, ROUNDS: '1' } });
   return output.split('\n').flatMap((line) => {
-    const found = /^ {2}(\S.*?) {2,}([\d,.]+)/.exec(line);
-    return found === null ? [] : [[found[1], Number(found[2].replaceAll(',', ''))]];
+    // A long name leaves one space before its figure, which then ends the line.
+    const found = /^ {2}(\S.*?)(?: {2,}([\d,.]+)| ([\d,.]+)$)/.exec(line);
+    return found === null ? [] : [[found[1], Number((found[2] ?? found[3]).replaceAll(',', ''))]];
   });
 }
 

@@ -15,7 +15,7 @@ const answers = {
     const object = JSON.parse(body);
     const bytes = Buffer.from(JSON.stringify(object));
     objects.set(`${target}/${object.metadata.name}`, bytes);
-    for (const watch of watches) watch.write(`{"type":"ADDED","object":${bytes}}\n`);
+    for (const watch of watches) watch.write(`{"type":"ADDED","object":${String(bytes)}}\n`);
     return bytes;
   },
   GET(target) {

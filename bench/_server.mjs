@@ -29,10 +29,7 @@ export async function startServer({ dataDir = mkdtempSync(path.join(tmpdir(), 'm
     kubeconfig,
     readyMs,
     residentMb: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))[1]) / 1024,
-    cpuMs: () => {
-      const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1].split(' ');
-      return (Number(fields[11]) + Number(fields[12])) * 10; // in hundredths of a second
-    },
+    cpuMs: () => cpuMsOf(child.pid),
     client: clientFor(kubeconfig),
     /** The comparison server (_nothing.mjs), with the same client. */
     nothing: () => startNothing(dataDir, kubeconfig),
@@ -44,6 +41,12 @@ export async function startServer({ dataDir = mkdtempSync(path.join(tmpdir(), 'm
       }),
     remove: () => rmSync(dataDir, { recursive: true, force: true }),
   };
+}
+
+/** Processor time of a process. */
+export function cpuMsOf(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10; // in hundredths of a second
 }
 
 async function startNothing(dataDir, kubeconfig) {

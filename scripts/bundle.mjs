@@ -1,30 +1,72 @@
 #!/usr/bin/env node
-// Bundles the command `moor` into a few files: loading seven hundred takes longer than all the rest of a start. The library and the benchmarks use
-// the compiler's files. The command is always dist/main/moor.js, which scripts outside the project call.
-import { chmodSync, rmSync } from 'node:fs';
+// Bundles the programs of `moor` into a few files each: loading seven hundred takes longer than all the rest of a start. The bundler reads the
+// TypeScript sources itself, so a start needs no compiler; the compiler's files beside it are for the library, tests and benchmarks.
+// The command is always dist/main/moor.js, which scripts outside the project call.
+import { chmodSync, mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import path from 'node:path';
 import { rolldown } from 'rolldown';
+import { sourceDigest, writeDigest } from './build-digest.mjs';
 
 /** The programs that users call. */
-const programs = ['moor', 'kubectl-why'];
+const commands = ['moor', 'kubectl-why'];
+/** The programs that `moor` starts. */
+const processes = ['container-shim', 'fuzz-worker'];
 
-/** `input`: further programs, which are written to commands/. */
-export async function bundle({ dir, input = {}, sourcemap = false }) {
-  rmSync(`${dir}/moor`, { recursive: true, force: true });
+export async function bundle({ dir, sourcemap = false }) {
+  // The digest is of the moment before the build: a change during it is built by the next start. A build that fails or is interrupted has none.
+  const digest = sourceDigest();
+  writeDigest(dir, '');
   const bundled = await rolldown({
-    input: { moor: 'src/commands/moor.ts', 'kubectl-why': 'src/commands/kubectl-why.ts', ...input },
+    input: Object.fromEntries([...commands, ...processes].map((name) => [name, `src/commands/${name}.ts`])),
     platform: 'node',
     // Packages stay where npm installed them.
     external: /^[^./]/,
   });
   // Chunks lie one folder below, as deep as the files that look for package.json and for other programs relative to themselves.
-  await bundled.write({
-    dir,
-    sourcemap,
-    entryFileNames: ({ name }) => (programs.includes(name) ? 'main/[name].js' : 'commands/[name].js'),
-    chunkFileNames: 'moor/[name]-[hash].js',
-  });
-  // Executable, with the Node.js flags of its first line: a larger young generation saves a tenth of the server's time under load.
-  for (const program of programs) chmodSync(`${dir}/main/${program}.js`, 0o755);
+  const next = `${dir}/next-${process.pid}`;
+  try {
+    await bundled.write({ dir: next, sourcemap, entryFileNames: 'main/[name].js', chunkFileNames: 'moor/[name]-[hash].js' });
+    // Executable, with the Node.js flags of its first line: a larger young generation saves a tenth of the server's time under load.
+    for (const command of commands) chmodSync(`${next}/main/${command}.js`, 0o755);
+    replace(dir, next);
+  } finally {
+    rmSync(next, { recursive: true, force: true });
+  }
+  writeDigest(dir, digest);
+}
+
+/** Chunks first, whose names have the hash of their content: a program that starts meanwhile finds all of its own, the old ones or the new ones. */
+function replace(dir, next) {
+  // A bundle may have no chunks.
+  for (const made of [dir, next]) mkdirSync(`${made}/moor`, { recursive: true });
+  const chunks = readdirSync(`${next}/moor`);
+  for (const folder of ['moor', 'main']) {
+    for (const name of readdirSync(`${next}/${folder}`)) renameSync(`${next}/${folder}/${name}`, `${dir}/${folder}/${name}`);
+  }
+  // A server imports some chunks only when it needs them.
+  if (isInUse(dir)) return;
+  for (const name of readdirSync(`${dir}/moor`)) if (!chunks.includes(name)) rmSync(`${dir}/moor/${name}`, { force: true });
+}
+
+/** Whether a process runs a program of `dir`. Where that cannot be known, it may. */
+function isInUse(dir) {
+  const programs = path.join(realpathSync(dir), 'main') + path.sep;
+  try {
+    return readdirSync('/proc').some((pid) => /^\d+$/.test(pid) && programOf(pid).startsWith(programs));
+  } catch {
+    return true;
+  }
+}
+
+/** The path of the JavaScript program that a process of Node.js runs; '' if it is another one. */
+function programOf(pid) {
+  try {
+    const [, ...args] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+    const program = args.find((each) => each !== '' && !each.startsWith('-'));
+    return program === undefined ? '' : realpathSync(path.resolve(readlinkSync(`/proc/${pid}/cwd`), program));
+  } catch {
+    return '';
+  }
 }
 
 if (process.argv[1] === import.meta.filename) await bundle({ dir: 'dist' });

@@ -6,8 +6,6 @@ import { once } from 'node:events';
 import { watch } from 'node:fs';
 import { bundle } from './bundle.mjs';
 
-/** Processes that `moor up` starts. */
-const programs = { 'container-shim': 'src/commands/container-shim.ts' };
 const args = process.argv.slice(2);
 let server;
 let isBusy = false;
@@ -21,7 +19,7 @@ async function restart() {
     isStale = false;
     const started = performance.now();
     try {
-      await bundle({ dir: '.dev', input: programs, sourcemap: true });
+      await bundle({ dir: '.dev', sourcemap: true });
     } catch (error) {
       console.error(error.message);
       continue;
@@ -44,12 +42,14 @@ watch('src', { recursive: true }, (_, file) => {
 });
 // The server stops cleanly on the same signal; then this process ends.
 for (const signal of ['SIGINT', 'SIGTERM']) {
-  process.on(signal, async () => {
-    if (server?.exitCode === null) {
-      if (signal === 'SIGTERM') server.kill(signal);
-      await once(server, 'exit');
-    }
-    process.exit();
-  });
+  process.on(signal, () => void end(signal));
 }
 await restart();
+
+async function end(signal) {
+  if (server?.exitCode === null) {
+    if (signal === 'SIGTERM') server.kill(signal);
+    await once(server, 'exit');
+  }
+  process.exit();
+}

@@ -7,6 +7,7 @@
 //   npm run mutate -- --again simulator      runs those again that the simulator did not notice, with the source as it is now; `nothing`: those
 //                                            that nothing noticed
 //   npm run mutate -- --sample               only draws the sample, and prints it
+//   npm run mutate -- --worlds-only          leaves out the tests, and the worlds after the first ones
 //   npm run mutate -- --report               only writes the page
 //
 // --folder F   the copy of the tree and the state (moor-mutate in the folder for temporary files)
@@ -18,7 +19,7 @@ import { dirname, join, resolve } from 'node:path';
 import { API } from 'typescript/unstable/sync';
 import { huntIn } from './mutate/hunt.mjs';
 import { mutantsOf, mutate, noted, operatorNames } from './mutate/operators.mjs';
-import { writeReport } from './mutate/report.mjs';
+import { nameOf, readExplanations, writeReport } from './mutate/report.mjs';
 import { failureOf, testsOf } from './mutate/tests.mjs';
 
 const root = resolve(import.meta.dirname, '..');
@@ -202,7 +203,7 @@ async function confirm(copy, result, healthy) {
   return healthy[test.file] ? result : undefined;
 }
 
-async function runAll(copy, state, { save, seeds, first }) {
+async function runAll(copy, state, { save, seeds, first, worldsOnly }) {
   const tests = testsOf(copy.root, copy.files());
   const left = stillThere(copy, state);
   const unknown = left.filter((entry) => entry.seeds === undefined);
@@ -217,15 +218,17 @@ async function runAll(copy, state, { save, seeds, first }) {
   }
   // All mutants in a few worlds first, then the tests: most are noticed there, and the others take long.
   for (const entry of left) await runWorlds(copy, entry, { most: first, save });
+  if (worldsOnly) return;
   for (const entry of left) if (entry.result === undefined) await runTests(copy, entry, { tests: tests(entry.mutant.file), state, save });
   for (const entry of left) await runWorlds(copy, entry, { most: seeds, save });
 }
 
-/** The mutants that the simulator may still notice, at the places where their code is now. */
+/** The mutants that the simulator may still notice, without those that are explained to change nothing, at the places where their code is now. */
 function stillThere(copy, state) {
+  const explanations = readExplanations(root);
   const left = [];
   for (const entry of state.entries) {
-    if (entry.result?.simulator !== undefined) continue;
+    if (entry.result?.simulator !== undefined || explanations[nameOf(entry.mutant)] !== undefined) continue;
     const mutant = placeNow(copy, entry.mutant);
     if (mutant === undefined) entry.result = { gone: true };
     else left.push(Object.assign(entry, { mutant }));
@@ -278,8 +281,10 @@ async function main(args) {
   if (args.includes('--report')) return writeReport(root, state);
   const again = option('--again');
   if (again !== undefined)
+    // What the tests have said stays: a simulator that sees more does not change it.
     for (const entry of state.entries)
-      if (entry.result !== undefined && isDueAgain[again](entry.result)) Object.assign(entry, { result: undefined, seeds: undefined, ran: 0 });
+      if (isDueAgain[again](entry.result ?? {}))
+        Object.assign(entry, { result: entry.result?.test === undefined ? undefined : { test: entry.result.test }, seeds: undefined, ran: 0 });
   // A run that was killed may have left a mutant in its copy.
   copy.refresh();
   if (state.entries.length === 0) {
@@ -288,7 +293,7 @@ async function main(args) {
   }
   save();
   if (args.includes('--sample')) return 0;
-  await runAll(copy, state, { save, seeds, first: Number(option('--first', 20)) });
+  await runAll(copy, state, { save, seeds, first: Number(option('--first', 20)), worldsOnly: args.includes('--worlds-only') });
   return writeReport(root, state);
 }
 

@@ -7,6 +7,8 @@ export interface Mutation {
   readonly caughtBy: string;
   /** What the simulator lacked before it noticed. */
   readonly note?: string;
+  /** Only worlds with CSI drivers behind sockets have the code; absent: all. */
+  readonly worlds?: 'csi';
   readonly edits: readonly MutationEdit[];
 }
 

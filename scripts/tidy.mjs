@@ -18,18 +18,21 @@ const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '..');
 const layers = {
   api: [],
   world: [],
+  archive: [],
   store: ['world'],
+  grpc: ['world'],
   streams: ['api', 'world'],
   client: ['api', 'world'],
   apiserver: ['api', 'store/contract', 'streams', 'world'],
-  drivers: ['api', 'world'],
+  drivers: ['api', 'grpc', 'world'],
+  'csi-test': ['grpc', 'world'],
   storage: ['api', 'client', 'drivers/contract', 'world'],
   controllers: ['api', 'storage/volumes', 'client', 'world'],
   scheduler: ['api', 'storage/volumes', 'client', 'world'],
-  node: ['api', 'storage/volumes', 'client', 'drivers/contract', 'streams', 'world'],
+  node: ['api', 'storage/volumes', 'client', 'drivers/contract', 'grpc', 'streams', 'archive', 'world'],
   why: ['api', 'storage/volumes', 'client', 'decisions', 'scheduler'],
   // Drivers and the sandbox runtime declare what they need of the machine.
-  host: ['world', 'type drivers', 'type node'],
+  host: ['world', 'archive', 'type drivers', 'type node'],
   cluster: ['*'],
   sim: ['*'],
   commands: ['*'],
@@ -46,8 +49,10 @@ const realWorld = ['host', 'cluster', 'sim', 'commands'];
 const ioFiles = [
   /^apiserver\/(http|authentication|certificates|encryption|streams)\//,
   /^apiserver\/(exchange|discovery\/hash|metrics\/process-metrics)\.ts$/,
+  /^archive\/decompress/,
   /^client\/http-transport/,
-  /^node\/(runtimes\/sandbox|kubelet-api|streams|dns|pod-worker\/probes)\//,
+  /^grpc\/http2-/,
+  /^node\/(runtimes\/sandbox|images|kubelet-api|streams|dns|pod-worker\/probes)\//,
   /^streams\//,
 ];
 /** Modules of Node.js that compute or load code and touch nothing else. */

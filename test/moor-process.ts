@@ -116,8 +116,9 @@ export interface CommandProcess {
 
 type Server = Pick<MoorProcess, 'kubeconfig'>;
 
-export const startControllersProcess = (server: Server, identity: string): Promise<CommandProcess> =>
-  startCommandProcess('controllers', server, { identity, readyText: 'Controllers are ready' });
+/** `dataDir`: of the `moor up` beside it, for its image volumes and its certificate authority. */
+export const startControllersProcess = (server: Server, identity: string, dataDir?: string): Promise<CommandProcess> =>
+  startCommandProcess('controllers', server, { identity, readyText: 'Controllers are ready', args: dataDir === undefined ? [] : ['--data-dir', dataDir] });
 
 export const startSchedulerProcess = (server: Server, identity: string): Promise<CommandProcess> =>
   startCommandProcess('scheduler', server, { identity, readyText: 'The scheduler is ready' });
@@ -135,6 +136,10 @@ export async function hastenLease(moor: MoorProcess, lease: string): Promise<voi
 export const startNodeProcess = (server: Server, { name, dataDir, readyText = `Node ${name} is ready` }: NodeProcess): Promise<CommandProcess> =>
   startCommand(['node', '--kubeconfig', server.kubeconfig, '--name', name, '--data-dir', dataDir, '--listen', '127.0.0.1:0'], readyText);
 
+/** A real `moor csi serve`. */
+export const startDriverProcess = (driver: string, { socket, dataDir }: { readonly socket: string; readonly dataDir: string }): Promise<CommandProcess> =>
+  startCommand(['csi', 'serve', driver, '--endpoint', `unix://${socket}`, '--data-dir', dataDir, '--node-id', 'node-1'], 'serves unix://');
+
 interface NodeProcess {
   readonly name: string;
   readonly dataDir: string;
@@ -142,8 +147,14 @@ interface NodeProcess {
   readonly readyText?: string;
 }
 
-const startCommandProcess = (command: string, { kubeconfig }: Server, { identity, readyText }: { readonly identity: string; readonly readyText: string }) =>
-  startCommand([command, '--kubeconfig', kubeconfig, '--identity', identity], readyText);
+interface LeaderElected {
+  readonly identity: string;
+  readonly readyText: string;
+  readonly args?: readonly string[];
+}
+
+const startCommandProcess = (command: string, { kubeconfig }: Server, { identity, readyText, args = [] }: LeaderElected) =>
+  startCommand([command, '--kubeconfig', kubeconfig, '--identity', identity, ...args], readyText);
 
 async function startCommand(args: readonly string[], readyText: string): Promise<CommandProcess> {
   const child = spawn(process.execPath, [moorScript, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });

@@ -8,12 +8,15 @@ import { rolldown } from 'rolldown';
 const hunter = (root) => `
 import { drawPlan } from '${root}/src/sim/fuzz/plan/draw-plan.ts';
 import { runPlan } from '${root}/src/sim/fuzz/run-plan.ts';
-const seeds = process.argv[2].split(',').map(Number);
+const [list, worlds] = process.argv.slice(2);
+const seeds = list.split(',').map(Number);
 const print = (result) => new Promise((done) => process.stdout.write(JSON.stringify(result) + '\\n', done));
 for (const seed of seeds) {
+  const plan = drawPlan(seed);
+  if (worlds === 'csi' && plan.settings.csi === undefined) continue;
   await print({ seed });
   globalThis.mutantsReached = new Set();
-  const { violation } = await runPlan(drawPlan(seed));
+  const { violation } = await runPlan(plan);
   await print({ seed, reached: [...globalThis.mutantsReached] });
   if (violation === undefined) continue;
   await print({ caught: { seed, ...violation } });
@@ -31,9 +34,10 @@ const silentMs = 120_000;
  * @param {{ file: string, text: string }[]} changed files with other texts
  * @param {number[]} seeds in this order
  * @param {(seed: number, reached: string[]) => void} onSeed called after each world, with what the changed source added to `mutantsReached`
+ * @param {'all' | 'csi'} worlds csi: only those with CSI drivers behind sockets
  * @returns {Promise<{ caught: { seed: number, invariant: string, what: string } } | { survived: number }>}
  */
-export async function huntIn(root, changed, seeds, onSeed = () => undefined) {
+export async function huntIn(root, changed, seeds, onSeed = () => undefined, worlds = 'all') {
   if (seeds.length === 0) return { survived: 0 };
   // Where packages are found.
   const out = mkdtempSync(join(root, 'node_modules/.hunt-'));
@@ -55,16 +59,16 @@ export async function huntIn(root, changed, seeds, onSeed = () => undefined) {
     });
     await bundle.write({ dir: out, entryFileNames: 'hunter.mjs' });
     await bundle.close();
-    return await run(join(out, 'hunter.mjs'), { seeds, onSeed, cwd: root });
+    return await run(join(out, 'hunter.mjs'), { seeds, onSeed, worlds, cwd: root });
   } finally {
     rmSync(out, { recursive: true, force: true });
   }
 }
 
 /** A program that dies, or does not end, is caught as well: no invariant is needed to notice that. */
-function run(program, { seeds, onSeed, cwd }) {
+function run(program, { seeds, onSeed, worlds, cwd }) {
   return new Promise((done, failed) => {
-    const child = spawn(process.execPath, ['--max-old-space-size=2048', program, seeds.join(',')], { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, ['--max-old-space-size=2048', program, seeds.join(','), worlds], { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
     let [rest, err, seed] = ['', '', undefined];
     let result;
     const end = (invariant, what) => done({ caught: { seed, invariant, what } });

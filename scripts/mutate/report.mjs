@@ -19,7 +19,8 @@ const code = (text) => `\`${text.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|').
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ');
 const percent = (part, all) => `${all === 0 ? 0 : Math.round((100 * part) / all)} %`;
 
-export const nameOf = ({ operator, file, original }) => `${operator}: ${file}: ${original.replaceAll(/\s+/g, ' ')}`;
+/** With its number, where a file has the same code several times. */
+export const nameOf = ({ operator, file, original, nth = 1 }) => `${operator}: ${file}: ${original.replaceAll(/\s+/g, ' ')}${nth === 1 ? '' : ` (${nth})`}`;
 
 /** Which of the three, and by what. */
 function caughtBy({ result, mutant, ran = 0, seeds }, explanations) {
@@ -28,16 +29,18 @@ function caughtBy({ result, mutant, ran = 0, seeds }, explanations) {
   if (test !== undefined) return ['tests', `${test.file.replace(/^.*?(src|test)\//, '$1/')}: ${test.title}`];
   const why = explanations[nameOf(mutant)];
   if (why !== undefined) return ['equivalent', why];
-  return ['nothing', seeds.length === 0 ? 'no world runs it' : `${ran} of the ${seeds.length} worlds that run it`];
+  return ['nothing', (seeds ?? []).length === 0 ? 'no world runs it' : `${ran} of the ${seeds.length} worlds that run it`];
 }
 
 export function writeReport(root, state) {
   const explanations = readExplanations(root);
-  const judged = state.entries.filter(({ result }) => result !== undefined && result !== null && result.gone !== true);
+  // What changes nothing needs no run.
+  const entries = state.entries.map((entry) => (explanations[nameOf(entry.mutant)] === undefined ? entry : { ...entry, result: entry.result ?? {} }));
+  const judged = entries.filter(({ result }) => result !== undefined && result !== null && result.gone !== true);
   const rows = judged.map((entry) => ({ ...entry, caught: caughtBy(entry, explanations) }));
   const count = (what) => rows.filter(({ caught: [who] }) => who === what).length;
   // Those without a result count as not caught: percentages of the judged alone would be too high, since what is caught is known first.
-  const open = state.entries.filter(({ result }) => result === undefined || result === null).length;
+  const open = entries.filter(({ result }) => result === undefined || result === null).length;
   const real = rows.length + open - count('equivalent');
   const [simulator, tests, nothing] = ['simulator', 'tests', 'nothing'].map(count);
   const line = ({ mutant, caught: [who, how] }) =>

@@ -10,7 +10,15 @@ const isLeftOut = (file, text) => /^test\/(simulation|mutations|peers|documents)
 /** They start containers, or mount. */
 const isHeavy = (file) => /^test\/(sandbox|mounts|kubectl|up)\//.test(file);
 
-/** From a file to the tests that load it, with how many imports are between them. */
+const wordsOf = (path) => new Set(path.split(/[/.]/).flatMap((part) => [part, part.replace(/s$/, '')]));
+
+/** Many tests start a whole cluster, and so load every file: those that are named as the file is are about it. */
+function sharedWords(test, changed) {
+  const words = wordsOf(changed);
+  return [...wordsOf(test)].filter((word) => words.has(word)).length;
+}
+
+/** From a file to the tests that load it, with how many imports are between them: those next to it first, then those of its name. */
 export function testsOf(root, files) {
   const importers = new Map();
   const leftOut = new Set();
@@ -27,7 +35,7 @@ export function testsOf(root, files) {
     for (const [file, far] of distance) for (const by of importers.get(file) ?? []) if (!distance.has(by)) distance.set(by, far + 1);
     return Array.from(distance)
       .filter(([file, far]) => file.endsWith('.test.ts') && !leftOut.has(file) && (far <= 1 || !isHeavy(file)))
-      .sort(([a, near], [b, far]) => near - far || (a < b ? -1 : 1))
+      .sort(([a, near], [b, far]) => Number(near > 1) - Number(far > 1) || sharedWords(b, changed) - sharedWords(a, changed) || near - far || (a < b ? -1 : 1))
       .map(([file, far]) => ({ file, far }));
   };
 }
@@ -42,7 +50,7 @@ export function failureOf(root, tests, limitMs) {
     let timedOut = false;
     const timer = setTimeout(() => {
       timedOut = true;
-      process.kill(-child.pid, 'SIGKILL');
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     }, limitMs);
     child.on('close', (code) => {
       clearTimeout(timer);

@@ -70,3 +70,9 @@ export function accessModes(modes: readonly string[] | undefined): string {
     .map(([, short]) => short)
     .join(',');
 }
+
+/** 'a=b,c=d' */
+export function labelsCell(labels: Readonly<Record<string, string>> = {}): string {
+  const pairs = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+  return pairs.length === 0 ? '<none>' : pairs.sort().join(',');
+}

@@ -1,6 +1,7 @@
 import { loadExpressions } from '../api/admission/expressions.ts';
 import { loadCel } from '../api/cel/environment.ts';
 import type { Kind } from '../api/kind.ts';
+import { predefinedDefinitions, predefinedGroups } from '../api/kinds/predefined-kinds.ts';
 import { isRead } from '../api/request-info.ts';
 import type { Store } from '../store/contract.ts';
 import type { World } from '../world/world.ts';
@@ -94,7 +95,9 @@ export function createApi(options: ApiOptions): RunningApi {
     },
   };
   const custom =
-    resources.find('apiextensions.k8s.io/v1', 'customresourcedefinitions') === undefined ? undefined : new CustomResources({ store, world, resources, api });
+    resources.find('apiextensions.k8s.io/v1', 'customresourcedefinitions') === undefined
+      ? undefined
+      : new CustomResources({ store, world, resources, api, predefined: predefinedDefinitions });
   return api;
 }
 
@@ -102,5 +105,6 @@ export function createApi(options: ApiOptions): RunningApi {
 const loadFor: Readonly<Record<string, () => Promise<unknown>>> = {
   'apiextensions.k8s.io': loadCel,
   'admissionregistration.k8s.io': loadExpressions,
+  ...Object.fromEntries(predefinedGroups.map((group) => [group, loadCel])),
 };
 const noKinds: readonly Kind[] = [];

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import path from 'node:path';
-import { allKinds, kubernetesKinds } from '../api/kinds/index.ts';
+import { allKinds, followedKinds, kubernetesKinds } from '../api/kinds/index.ts';
 import { createPaths } from '../apiserver/discovery/paths.ts';
 import type { Auditor } from '../apiserver/audit/auditor.ts';
 import { createAuthenticator } from '../apiserver/authentication/authenticator.ts';
@@ -16,27 +16,39 @@ import { type HttpServer, startHttpServer } from '../apiserver/http/server.ts';
 import type { PodStreams } from '../streams/contract.ts';
 import { lazyRemoteStreams } from '../apiserver/streams/remote/lazy-remote-streams.ts';
 import type { Store } from '../store/contract.ts';
-import type { SecretFiles } from '../world/secret-files.ts';
 import type { World } from '../world/world.ts';
 import type { AuditOptions } from './apiserver/audit-options.ts';
 import { advertisedAddress } from './apiserver/advertised-address.ts';
+import { countStore } from './apiserver/store-metrics.ts';
 import { bootstrap } from './apiserver/bootstrap.ts';
-import { type ApiAccess, type ClusterNodes, nodeMetrics, type NodeRuntime, openImageVolumes, chooseRuntime, runNodes } from './nodes/cluster-nodes.ts';
+import {
+  type ApiAccess,
+  type ClusterNodes,
+  imageDriverFor,
+  nodeMetrics,
+  type NodeRuntime,
+  openImageVolumes,
+  chooseRuntime,
+  runNodes,
+} from './nodes/cluster-nodes.ts';
 import { loadAdmissionConfiguration } from './apiserver/admission-configuration.ts';
-import { encryptedMarker } from './apiserver/encrypted-marker.ts';
 import { controllerRoles, controllerAuthorizer } from './access/controller-roles.ts';
 import { type ControllersOptions, startControllers } from './controllers/controllers.ts';
-import { openDataDirectory, storeDirectory } from './data-directory/data-directory.ts';
+import { openData, withEncryption } from './data-directory/open-data.ts';
 import { realDirectories } from '../host/directories.ts';
 import { ensureDefaultClasses, storageClasses } from './apiserver/default-storage-classes.ts';
 import { ensureDefaultPolicy } from './apiserver/default-policy.ts';
 import { hollowDrivers } from './nodes/hollow-nodes.ts';
 import { connectInProcess, systemClient } from './access/identities.ts';
 import { saveBootstrapKubeconfig, saveKubeconfig } from './apiserver/kubeconfig-file.ts';
+import type { ImageSettings } from './image-content.ts';
 import type { SecuritySettings } from './nodes/machine-security.ts';
-import { type NodeOptions, nodeSettings } from './nodes/node-settings.ts';
+import { type NodeOptions, nodeSettings, NodeSettingsError } from './nodes/node-settings.ts';
 import { openApiDocuments } from './apiserver/openapi.ts';
-import { machineDrivers } from './nodes/machine-drivers.ts';
+import { createClient } from '../client/client.ts';
+import { CsiSockets } from './nodes/csi-endpoints.ts';
+import { PluginSockets } from './nodes/plugin-sockets.ts';
+import { hostPathVolumes, machineDrivers } from './nodes/machine-drivers.ts';
 import { createRealWorld, type LogLevel } from '../host/world.ts';
 import { startScheduler } from './scheduler.ts';
 import { certificateSigner } from './apiserver/certificate-signer.ts';
@@ -71,8 +83,14 @@ export interface ClusterOptions {
   readonly nodes?: NodeOptions;
   /** Of the nodes on which pods really run. */
   readonly security?: SecuritySettings;
+  /** Absent: images that were loaded, and the host's programs. */
+  readonly images?: ImageSettings;
+  /** The directory of volumes and CSI plugins of the one node on which pods really run: containers see it as /var/lib/kubelet. Absent: in the data directory. */
+  readonly rootDir?: string | undefined;
   /** Without any extension to the Kubernetes API. */
   readonly plain?: boolean;
+  /** The sockets of CSI drivers that have their controllers in this process: 'unix:///run/csi.sock'. */
+  readonly csiEndpoints?: readonly string[];
   /** False: no controllers in this process; `moor controllers` may run them elsewhere. */
   readonly controllers?: boolean;
   /** False: no scheduler in this process; `moor scheduler` may run it elsewhere. Default: as `controllers`. */
@@ -82,6 +100,8 @@ export interface ClusterOptions {
    * if the machine permits, else hollow. Default: hollow.
    */
   readonly runtime?: NodeRuntime | 'where-possible' | undefined;
+  /** Told what the start, and the stop, wait for. */
+  readonly onProgress?: (text: string) => void;
   /** Default: warn. */
   readonly logLevel?: LogLevel;
   /** Absent: no audit log. */
@@ -122,6 +142,8 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
 async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cluster> {
   const { runtime, why } = await chooseRuntime(options.runtime ?? 'hollow');
   const settings = nodeSettings(runtime === 'sandbox' ? { count: options.bare === true ? 0 : 1, ...options.nodes } : options.nodes, options.bare);
+  if (options.rootDir !== undefined && (runtime !== 'sandbox' || settings.count !== 1))
+    throw new NodeSettingsError('--root-dir is the directory of one node on which pods really run: it needs --runtime sandbox and --nodes 1');
   const world = createRealWorld({ logLevel: options.logLevel ?? 'warn' });
   const directory = await openClusterDirectory({ ...options, runtime }, { world, cleanup });
   const dataDir = directory.path;
@@ -129,12 +151,14 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   const metrics = new Metrics();
   const auditor = await openAuditLog(options.audit, { world, metrics, cleanup });
   const admission = await loadAdmissionConfiguration(options.admissionConfig, world.log);
+  options.onProgress?.(`Reading the objects in ${dataDir}`);
   const { store: rawStore, files, complete, writeProblem } = await openData({ dataDir, kind: options.store ?? 'memory', world }, cleanup);
   const store = await withEncryption(rawStore, options.encryptionConfig, world);
   const certify = () => ensureCertificates({ files, hosts: [listen.host, hostname()], now: world.clock.now() });
   const certificates = await certify();
   const tokens = await createTokenIssuer({ ...world, files, issuer: 'https://kubernetes.default.svc.cluster.local', lookUp: (ref) => lookUp(ref) });
   await complete();
+  options.onProgress?.('Starting the API server');
   const plain = options.plain ?? false;
   const roles = await followRbac(store);
   cleanup.defer(async () => roles.stop());
@@ -158,7 +182,21 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   const readiness = new Readiness(writeProblem);
   const podStreams = new Map<string, PodStreams>();
   const nodeStats = new Map<string, NodeStats>();
-  const server = await listenOn(listen, { api, store, world, tokens, authorizer, certificates, readiness, plain, metrics, auditor, podStreams, nodeStats });
+  const elsewhere = lazyRemoteStreams({ api, authority: certificates.authority, world });
+  const server = await listenOn(listen, {
+    api,
+    store,
+    world,
+    tokens,
+    authorizer,
+    certificates,
+    readiness,
+    plain,
+    metrics,
+    auditor,
+    nodeStats,
+    podStreams: (node) => podStreams.get(node) ?? elsewhere(node),
+  });
   cleanup.defer(() => server.stop());
   await bootstrap(systemClient(api, 'apiserver'), server.port, advertisedAddress(listen.host));
   await ensureDefaultPolicy(systemClient(api, 'apiserver'));
@@ -167,7 +205,16 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
     const csiDrivers = runtime === 'hollow' ? (options.nodes?.csiDrivers ?? []) : [];
     await ensureDefaultClasses(systemClient(api, 'apiserver'), store, { images: images !== undefined, csiDrivers });
   }
-  const drivers = await machineDrivers(systemClient(api, 'apiserver'), [...(runtime === 'hollow' ? hollowDrivers(settings) : []), ...(images?.drivers ?? [])]);
+  const imageDrivers = images === undefined ? [] : [await imageDriverFor(images, settings.count, elsewhere)];
+  const drivers = await machineDrivers(systemClient(api, 'apiserver'), [...(runtime === 'hollow' ? hollowDrivers(settings) : []), ...imageDrivers]);
+  const plugins = new PluginSockets(options.rootDir);
+  const csiSockets = new CsiSockets({
+    world,
+    drivers,
+    client: createClient({ transport: connectInProcess(api, authorizer, auditor)('persistent-volume-binder') }),
+    plugins,
+  });
+  cleanup.defer(() => csiSockets.close());
   readiness.state = 'ready';
   cleanup.defer(async () => {
     readiness.state = 'stopping';
@@ -188,29 +235,47 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   // Last, so that clients do not wait until the controllers have filled their caches: they list in pages, between requests.
   // The nodes whose pods really run are this machine.
   const listDirectory = (node: string, directory: string) => (podStreams.has(node) ? realDirectories.list(directory) : undefined);
-  if (options.controllers ?? true) cleanup.defer(runControllers({ api, world, authorizer, certificates, plain, drivers, auditor, listDirectory }));
+  if (options.controllers ?? true) {
+    for (const address of options.csiEndpoints ?? []) csiSockets.open({ address });
+    cleanup.defer(runControllers({ api, world, authorizer, certificates, plain, drivers, csiSockets, auditor, listDirectory }));
+  }
   if (options.scheduler ?? options.controllers ?? true) cleanup.defer(runScheduler({ api, world, authorizer, plain, auditor }));
   const capacity = options.nodes?.capacity ?? {};
+  options.onProgress?.(`Waiting until ${settings.count === 1 ? 'the node is' : `${settings.count} nodes are`} ready`);
   const nodes = await runNodes(
-    { runtime, why, settings, capacity, dataDir, podStreams, nodeStats, images, security: options.security },
+    {
+      runtime,
+      why,
+      settings,
+      capacity,
+      dataDir,
+      podStreams,
+      nodeStats,
+      images,
+      security: options.security,
+      imageSettings: options.images,
+      rootDir: options.rootDir,
+      plugins,
+    },
     { api, world, authorizer, auditor },
     cleanup,
   );
-  directory.record({ url: server.url, kubeconfig });
+  directory.record({ url: server.url, kubeconfig, hostPathVolumes: await hostPathVolumes(systemClient(api, 'apiserver')) });
   world.log.info('ready', { url: server.url, version, store: options.store ?? 'memory', revision: store.revision() });
   const stop = () => cleanup.run();
   return { url: server.url, kubeconfig, nodes, storageClasses: await storageClasses(systemClient(api, 'apiserver')), stop, [Symbol.asyncDispose]: stop };
 }
 
 /** The controllers in the API server's process. They take over the Lease at once: the store has one holder, whose process leads. */
-function runControllers({ api, world, authorizer, auditor, certificates, plain, drivers, listDirectory }: Running): () => Promise<void> {
+function runControllers({ api, world, authorizer, auditor, certificates, plain, drivers, csiSockets, listDirectory }: Running): () => Promise<void> {
   const controllers = startControllers({
     connect: connectInProcess(api, authorizer, auditor),
     world,
-    kinds: allKinds,
+    kinds: followedKinds,
     customKinds: () => api.customKinds(),
     housekeeping: { rootCa: certificates.authority.certificate, sign: certificateSigner(certificates.authority, world.clock) },
     drivers,
+    csiSockets,
     bindsTogether: !plain,
     pageSize,
     listDirectory,
@@ -228,6 +293,7 @@ function runScheduler({ api, world, authorizer, auditor, plain }: ApiAccess & Pi
 
 interface Running extends ApiAccess, Pick<Serving, 'certificates' | 'plain'> {
   readonly drivers: DriverSet;
+  readonly csiSockets: CsiSockets;
   readonly listDirectory: ControllersOptions['listDirectory'];
 }
 
@@ -241,7 +307,7 @@ interface Serving extends ApiAccess {
   readonly readiness: Readiness;
   readonly plain: boolean;
   readonly metrics: Metrics;
-  readonly podStreams: ReadonlyMap<string, PodStreams>;
+  readonly podStreams: (node: string) => PodStreams;
   readonly nodeStats: ReadonlyMap<string, NodeStats>;
 }
 
@@ -279,7 +345,6 @@ async function listenOn(listen: { host: string; port: number }, serving: Serving
   // Assigned once the server listens, before the first request.
   let address = '';
   const customKinds = () => api.customKinds();
-  const elsewhere = lazyRemoteStreams({ api, authority: certificates.authority, world });
   const server = await startHttpServer({
     api,
     kinds,
@@ -289,7 +354,7 @@ async function listenOn(listen: { host: string; port: number }, serving: Serving
     metrics,
     extensions: !plain,
     auditor,
-    podStreams: (node) => podStreams.get(node) ?? elsewhere(node),
+    podStreams,
     authenticator: createAuthenticator([(token) => tokens.verify(token)]),
     authorizer,
     tls: servingTls(certificates),
@@ -314,18 +379,6 @@ async function listenOn(listen: { host: string; port: number }, serving: Serving
   return server;
 }
 
-function countStore(metrics: Metrics, store: Store): void {
-  const gauges = {
-    mooring_store_keys: ['Keys in the store', 'keys'],
-    mooring_store_live_bytes: ['Bytes of the newest value of every key', 'liveBytes'],
-    mooring_store_history_revisions: ['Revisions since the compacted one', 'historyRevisions'],
-    mooring_store_history_bytes: ['Bytes that only older revisions hold', 'historyBytes'],
-    mooring_store_disk_bytes: ['Bytes on disk', 'diskBytes'],
-    mooring_store_watchers: ['Watches on the store', 'watchers'],
-  } as const;
-  for (const [name, [help, stat]] of Object.entries(gauges)) metrics.gauge(name, help, () => store.stats()[stat]);
-}
-
 /** Loaded only if enabled. It is closed last, so that it logs every request until then. */
 async function openAuditLog(
   options: AuditOptions | undefined,
@@ -336,38 +389,4 @@ async function openAuditLog(
   const auditor = await startAuditor(options, { world, metrics });
   cleanup.defer(() => auditor.stop());
   return auditor;
-}
-
-interface OpenedData {
-  readonly store: Store;
-  /** The keys and certificates. */
-  readonly files: SecretFiles;
-  /** All keys exist. */
-  readonly complete: () => Promise<void>;
-  readonly writeProblem: () => string | undefined;
-}
-
-/** @throws StoreError, DataDamage, NewerData */
-async function openData(
-  { dataDir, kind, world }: { readonly dataDir: string; readonly kind: 'memory' | 'embedded'; readonly world: World },
-  cleanup: CleanupStack,
-): Promise<OpenedData> {
-  const data = await openDataDirectory({ dataDir, store: kind, world });
-  if (kind === 'memory') {
-    const store = (await import('../store/memory/memory-store.ts')).openMemoryStore();
-    cleanup.defer(() => store.close());
-    return { store, writeProblem: () => undefined, ...(await data.keyFiles(undefined)) };
-  }
-  const { openEmbeddedStore } = await import('../store/embedded/embedded-store.ts');
-  const { realDisk } = await import('../host/disk.ts');
-  const store = await openEmbeddedStore({ ...data, directory: storeDirectory(dataDir), disk: realDisk, world });
-  cleanup.defer(() => store.close());
-  return { store, writeProblem: () => store.writeProblem(), ...(await data.keyFiles(store)) };
-}
-
-/** Loaded only if values are, or were, encrypted. */
-async function withEncryption(store: Store, configFile: string | undefined, { log }: World): Promise<Store> {
-  if (configFile === undefined && (await store.get(encryptedMarker)) === undefined) return store;
-  const { encryptedStore } = await import('./apiserver/encryption.ts');
-  return encryptedStore(store, { configFile, kinds: allKinds, log });
 }

@@ -12,6 +12,6 @@ export function localSandboxRuntime(world: World, settings: ShimSettings): Runti
 
 export const shimCommand = (settings: ShimSettings): readonly string[] => [
   process.execPath,
-  fileURLToPath(new URL('../commands/container-shim.js', import.meta.url)),
+  fileURLToPath(new URL('../main/container-shim.js', import.meta.url)),
   JSON.stringify(settings),
 ];

@@ -71,6 +71,9 @@ const logReader = (transport: HttpTransport): LogReader => ({
   },
 });
 
+/** On a terminal, while a command reads the cluster. */
+export const readingText = ({ url }: HttpAccess): string => `Reading the cluster at ${url}`;
+
 /** Calls with a client of the cluster, and closes its connections afterwards. `command`: for the user agent. */
 export async function withClient<T>(access: HttpAccess, command: string, task: (client: Client, context: CommandContext) => Promise<T>): Promise<T> {
   const world = createRealWorld({ logLevel: 'silent' });

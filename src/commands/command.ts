@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { nearestName } from '../api/nearest-name.ts';
+import { type ExitCode, exitCodes, meaningsOf } from './result/exit-codes.ts';
 
 /** A command as `moor --help` lists it. */
 export interface CommandEntry {
@@ -8,7 +9,31 @@ export interface CommandEntry {
   readonly aliases?: readonly string[];
   /** One line, shown in the list of commands. */
   readonly summary: string;
-  load(): Promise<Command>;
+  load(): Promise<Command | CommandGroup>;
+}
+
+/** Commands below a command: `moor csi test`. */
+export interface CommandGroup {
+  readonly about: string;
+  readonly commands: readonly CommandEntry[];
+}
+
+const isGroup = (loaded: Command | CommandGroup): loaded is CommandGroup => 'commands' in loaded;
+
+/** All commands, those of groups by their whole name: 'csi test'. */
+export async function commandsIn(entries: readonly CommandEntry[], group = ''): Promise<readonly (readonly [name: string, command: Command])[]> {
+  const found = entries.map(async (entry) => {
+    const [name, loaded] = [`${group}${entry.name}`, await entry.load()];
+    return isGroup(loaded) ? commandsIn(loaded.commands, `${name} `) : [[name, loaded] as const];
+  });
+  return (await Promise.all(found)).flat();
+}
+
+/** The flags of a command, or of all commands of a group. */
+export async function flagsOf(loaded: Command | CommandGroup): Promise<readonly Flag[]> {
+  if (!isGroup(loaded)) return loaded.flags;
+  const flags = (await commandsIn(loaded.commands)).map(([, command]) => command.flags);
+  return [...new Map(flags.flat().map((flag) => [flag.name, flag])).values()];
 }
 
 /** One command of `moor`, described once: parsing, errors and help follow from it. */
@@ -20,7 +45,7 @@ export interface Command {
   readonly flags: readonly Flag[];
   readonly examples: readonly Example[];
   /** Resolves with the exit code. */
-  run(flags: FlagValues): Promise<number>;
+  run(flags: FlagValues): Promise<ExitCode>;
 }
 
 /** The arguments of a command that are not flags. */
@@ -43,6 +68,8 @@ export interface Flag {
   readonly default?: string;
   /** The only values that are accepted. */
   readonly oneOf?: readonly string[];
+  /** The flag may be given several times. Absent: the last one counts. */
+  readonly repeatable?: boolean;
 }
 
 export interface Example {
@@ -52,6 +79,8 @@ export interface Example {
 
 export interface FlagValues {
   text(name: string): string | undefined;
+  /** Of a flag that may be given several times. */
+  all(name: string): readonly string[];
   on(name: string): boolean;
   /** The arguments that are not flags, in order. */
   readonly arguments: readonly string[];
@@ -61,24 +90,30 @@ export interface FlagValues {
 export class UsageError extends Error {}
 
 export interface Program {
+  /** Of a group: 'moor csi'. */
+  readonly name?: string;
+  /** Of a group, in place of the program's. */
+  readonly about?: string;
   readonly commands: readonly CommandEntry[];
   readonly version: string;
   out(text: string): void;
   err(text: string): void;
 }
 
-/** Runs `moor ARGS…` and resolves with the exit code: 0 success, 1 failure, 2 wrong usage. */
-export async function runProgram(program: Program, args: readonly string[]): Promise<number> {
+/** Runs `moor ARGS…` and resolves with the exit code. */
+export async function runProgram(program: Program, args: readonly string[]): Promise<ExitCode> {
+  const { name: programName = 'moor' } = program;
   const [name, ...rest] = args;
   const entryOf = (text: string | undefined) => program.commands.find((each) => each.name === text || each.aliases?.includes(text ?? ''));
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
     const topic = entryOf(rest[0]);
-    program.out(topic === undefined ? programHelp(program) : commandHelp(topic.name, await topic.load()));
-    return 0;
+    if (topic !== undefined) return runEntry({ program, entry: topic, args: ['--help'] });
+    program.out(programHelp(program));
+    return exitCodes.success;
   }
   if (name === '--version' || name === '-v') {
     program.out(`${program.version}\n`);
-    return 0;
+    return exitCodes.success;
   }
   const entry = entryOf(name);
   if (entry === undefined) {
@@ -86,20 +121,29 @@ export async function runProgram(program: Program, args: readonly string[]): Pro
       name,
       program.commands.map((each) => each.name),
     );
-    program.err(`moor: there is no command "${name}"${near ? `; did you mean "${near}"?` : ''}\nRun "moor --help" for the list.\n`);
-    return 2;
+    program.err(`${programName}: there is no command "${name}"${near ? `; did you mean "${near}"?` : ''}\nRun "${programName} --help" for the list.\n`);
+    return exitCodes.wrongUsage;
   }
+  return runEntry({ program, entry, args: rest });
+}
+
+async function runEntry({ program, entry, args }: { program: Program; entry: CommandEntry; args: readonly string[] }): Promise<ExitCode> {
   const command = await entry.load();
-  if (rest.includes('--help') || rest.includes('-h')) {
-    program.out(commandHelp(entry.name, command));
-    return 0;
+  const name = `${program.name ?? 'moor'} ${entry.name}`;
+  if (isGroup(command)) return runProgram({ ...program, ...command, name }, args);
+  // What follows -- belongs to another program.
+  const end = args.indexOf('--');
+  const own = end < 0 ? args : args.slice(0, end);
+  if (own.includes('--help') || own.includes('-h')) {
+    program.out(commandHelp(name, command));
+    return exitCodes.success;
   }
   try {
-    return await command.run(parseFlags(command, rest));
+    return await command.run(parseFlags(command, args));
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    program.err(`moor ${entry.name}: ${error.message}\nRun "moor ${entry.name} --help" for its flags.\n`);
-    return 2;
+    program.err(`${name}: ${error.message}\nRun "${name} --help" for its flags.\n`);
+    return exitCodes.wrongUsage;
   }
 }
 
@@ -112,6 +156,7 @@ export function parseFlags(command: Command, args: readonly string[]): FlagValue
     options: Object.fromEntries(command.flags.map(parsedFlag)),
   });
   const values = new Map<string, string>();
+  const repeated = new Map<string, string[]>();
   for (const token of tokens) {
     if (token.kind !== 'option') continue;
     const flag = known.get(token.name);
@@ -119,10 +164,17 @@ export function parseFlags(command: Command, args: readonly string[]): FlagValue
       const near = nearestName(token.name, known.keys());
       throw new UsageError(`there is no flag ${token.rawName}${near ? `; did you mean --${near}?` : ''}`);
     }
-    values.set(flag.name, flagValue(flag, token.value));
+    const value = flagValue(flag, token.value);
+    values.set(flag.name, value);
+    if (flag.repeatable === true) repeated.set(flag.name, [...(repeated.get(flag.name) ?? []), value]);
   }
   const given = tokens.flatMap((token) => (token.kind === 'positional' ? [token.value] : []));
-  return { text: (name) => values.get(name), on: (name) => values.get(name) === 'true', arguments: checkedArguments(command, given) };
+  return {
+    text: (name) => values.get(name),
+    all: (name) => repeated.get(name) ?? [],
+    on: (name) => values.get(name) === 'true',
+    arguments: checkedArguments(command, given),
+  };
 }
 
 const parsedFlag = ({ name, short, value }: Flag) =>
@@ -146,23 +198,27 @@ function flagValue(flag: Flag, given: string | undefined): string {
   return given;
 }
 
-function programHelp({ commands }: Program): string {
-  const width = Math.max(...commands.map(({ name }) => name.length));
+function programHelp({ commands, name = 'moor', about }: Program): string {
+  const width = Math.max(...commands.map((each) => each.name.length));
   return [
-    'moor: Kubernetes storage on one machine, behind the Kubernetes API.',
+    about ?? 'moor: Kubernetes storage on one machine, behind the Kubernetes API.',
     '',
     'Commands',
-    ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
+    ...commands.map((each) => `  ${each.name.padEnd(width)}  ${each.summary}`),
     '',
-    'First steps',
-    '  moor up                                            start a cluster in the foreground',
-    '  export KUBECONFIG=…                                the ready screen shows the path',
-    '  kubectl get namespaces                             every kubectl command works',
-    '',
-    '"moor COMMAND --help" explains a command.',
+    ...(about === undefined ? firstSteps : []),
+    `"${name} COMMAND --help" explains a command.`,
     '',
   ].join('\n');
 }
+
+const firstSteps = [
+  'First steps',
+  '  moor up                                            start a cluster in the foreground',
+  '  export KUBECONFIG=…                                the ready screen shows the path',
+  '  kubectl get namespaces                             every kubectl command works',
+  '',
+];
 
 function commandHelp(name: string, { arguments: taken, about, flags, examples }: Command): string {
   const heads = flags.map((flag) => `${flag.short === undefined ? '' : `-${flag.short}, `}--${flag.name}${flag.value === undefined ? '' : ` ${flag.value}`}`);
@@ -171,12 +227,14 @@ function commandHelp(name: string, { arguments: taken, about, flags, examples }:
     const text = flag.default === undefined ? flag.about : `${flag.about} (default: ${flag.default})`;
     return `  ${(heads[i] ?? '').padEnd(width)}  ${text}`;
   });
+  const codes = meaningsOf(name.replace(/^moor /, ''));
   return [
-    `moor ${name}${taken === undefined ? '' : ` ${taken.usage}`} [flags]`,
+    `${name}${taken === undefined ? '' : ` ${taken.usage}`} [flags]`,
     '',
     ...(taken === undefined ? [] : [`${taken.usage}: ${taken.about}`, '']),
     about,
     ...(lines.length > 0 ? ['', 'Flags', ...lines] : []),
+    ...(codes.length > 0 ? ['', 'Exit codes', ...codes.map(([code, meaning]) => `  ${code}  ${meaning}`)] : []),
     ...(examples.length > 0 ? ['', 'Examples', ...examples.flatMap((example) => [`  # ${example.about}`, `  ${example.line}`])] : []),
     '',
   ].join('\n');

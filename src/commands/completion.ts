@@ -1,4 +1,5 @@
-import { type Command, type CommandEntry, type Flag } from './command.ts';
+import { type Command, type CommandEntry, type Flag, flagsOf } from './command.ts';
+import { exitCodes } from './result/exit-codes.ts';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
 
@@ -16,11 +17,11 @@ export const completionCommand = (entries: readonly CommandEntry[]): Command => 
     const shell = shells.find((each) => each === flags.arguments[0]);
     if (shell === undefined) {
       process.stderr.write(`moor completion: there is none for "${flags.arguments[0]}", only for ${shells.join(', ')}\n`);
-      return 2;
+      return exitCodes.wrongUsage;
     }
-    const commands = await Promise.all(entries.map(async (entry) => ({ name: entry.name, summary: entry.summary, flags: (await entry.load()).flags })));
+    const commands = await Promise.all(entries.map(async (entry) => ({ name: entry.name, summary: entry.summary, flags: await flagsOf(await entry.load()) })));
     process.stdout.write(scripts[shell](commands));
-    return 0;
+    return exitCodes.success;
   },
 });
 

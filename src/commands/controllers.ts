@@ -6,13 +6,15 @@ import { controllerNames } from '../cluster/access/controller-roles.ts';
 import { startControllers } from '../cluster/controllers/controllers.ts';
 import { keepLocalIntents } from '../cluster/controllers/local-intents.ts';
 import { discoverServedKinds, type ServedKinds } from '../cluster/controllers/served-kinds.ts';
+import { CsiSockets } from '../cluster/nodes/csi-endpoints.ts';
 import { imageDriversIn, machineDrivers } from '../cluster/nodes/machine-drivers.ts';
 import { secretFiles } from '../host/secret-files.ts';
 import type { SecretFiles } from '../world/secret-files.ts';
 import type { World } from '../world/world.ts';
 import type { Command } from './command.ts';
 import { type LeaderElectedProcessOptions, leaderElectionFlags, leaderElectionOptions, runLeaderElectedProcess } from './leader-elected-process.ts';
-import { dataDirectoryOf, imagesFlag } from './shared-flags.ts';
+import { csiEndpointFlag, csiEndpointsOf, dataDirectoryOf, imagesFlag } from './shared-flags.ts';
+import { type ExitCode } from './result/exit-codes.ts';
 
 /** `moor controllers`: the controllers without the API server. */
 export const controllersCommand: Command = {
@@ -26,37 +28,41 @@ issues no such tokens, all act as the user of the kubeconfig. The controllers al
 
 Drivers that keep data on disk keep it on the machine of the leading process. Beside the "moor up" of the cluster, under the
 same user, it also serves the image volumes of the default class and issues the certificates of nodes.`,
-  flags: [...leaderElectionFlags, imagesFlag],
+  flags: [...leaderElectionFlags, imagesFlag, csiEndpointFlag],
   examples: [
     { line: 'moor up --controllers=false', about: 'an API server without controllers …' },
     { line: 'moor controllers --kubeconfig ./kubeconfig', about: '… and the controllers; again in another terminal for a standby' },
   ],
   run: async (flags) => {
     const options = leaderElectionOptions(flags);
-    return runControllers({ ...options, dataDir: await dataDirectoryOf(flags, options.access) });
+    return runControllers({ ...options, dataDir: await dataDirectoryOf(flags, options.access), csiEndpoints: csiEndpointsOf(flags) });
   },
 };
 
 interface ControllersProcessOptions extends LeaderElectedProcessOptions {
   /** The data directory of a `moor up` on this machine, for its image volumes and its certificate authority; undefined: none. */
   readonly dataDir: string | undefined;
+  readonly csiEndpoints: readonly string[];
 }
 
 /** Runs the controllers against an API server elsewhere until a signal ends them. Resolves with the exit code. */
-function runControllers(options: ControllersProcessOptions): Promise<number> {
-  const { access, identity, dataDir } = options;
+function runControllers(options: ControllersProcessOptions): Promise<ExitCode> {
+  const { access, identity, dataDir, csiEndpoints } = options;
   return runLeaderElectedProcess(options, {
     ready: 'Controllers are ready',
     start: async (connections, { world, bindsTogether }) => {
       const served = await discoverServedKinds(connections.own);
-      const drivers = await machineDrivers(createClient({ transport: connections.own }), await imageDriversIn(dataDir));
+      const drivers = await machineDrivers(createClient({ transport: connections.own }), await imageDriversIn(dataDir, connections.own));
       await connections.identify(controllerNames);
+      const csiSockets = new CsiSockets({ world, drivers, client: createClient({ transport: connections.connect('persistent-volume-binder') }) });
+      for (const address of csiEndpoints) csiSockets.open({ address });
       const intents = bindsTogether ? undefined : keepLocalIntents(world);
       const controllers = startControllers({
         connect: intents === undefined ? connections.connect : (name) => intents.wrap(connections.connect(name)),
         world,
         kinds: served.kinds,
         drivers,
+        csiSockets,
         bindsTogether,
         election: { identity },
         pageSize: 500,
@@ -65,6 +71,7 @@ function runControllers(options: ControllersProcessOptions): Promise<number> {
       return {
         stop: async () => {
           await controllers.stop();
+          await csiSockets.close();
           await intents?.close();
         },
       };

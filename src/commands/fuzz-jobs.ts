@@ -24,7 +24,7 @@ export interface ParallelSeedRun extends SeedRun {
 /** A worker process ended in the middle of a run, or did not start. */
 export class WorkerDied extends Error {}
 
-const defaultProgram = (): string => fileURLToPath(new URL('../commands/fuzz-worker.js', import.meta.url));
+const defaultProgram = (): string => fileURLToPath(new URL('../main/fuzz-worker.js', import.meta.url));
 
 /** As `runSeeds`, in several processes: an idle worker gets the next seed. Rejects, and ends all workers, if one of them dies. */
 export async function runSeedsInProcesses({
@@ -45,7 +45,7 @@ export async function runSeedsInProcesses({
       const { failure } = await ask(worker, { seed, shrinks });
       if (failure !== undefined) {
         failed.push(seed);
-        onFailure(failure);
+        onFailure(failure, seed);
       }
       onProgress?.({ done: ++done, failed: failed.length });
     }

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { explorationCases } from '../sim/exhaustive/cases.ts';
 import { coverageHead, coverageLine, failureText } from '../sim/exhaustive/coverage-report.ts';
-import { explore } from '../sim/exhaustive/explore.ts';
+import { type Coverage, explore } from '../sim/exhaustive/explore.ts';
 import { failureReport } from '../sim/fuzz/failure-report.ts';
 import { drawPlan } from '../sim/fuzz/plan/draw-plan.ts';
 import { runPlan } from '../sim/fuzz/run-plan.ts';
@@ -9,6 +9,9 @@ import { runSeeds } from '../sim/fuzz/run-seeds.ts';
 import { shrink } from '../sim/fuzz/shrink.ts';
 import { type Command, type FlagValues, UsageError } from './command.ts';
 import { runSeedsInProcesses, WorkerDied } from './fuzz-jobs.ts';
+import { jsonText, type Output, outputFlag, outputOf, printData } from './result/output.ts';
+import { type ExitCode, exitCodes } from './result/exit-codes.ts';
+import { type Progress, withProgress } from './result/progress.ts';
 
 /** `moor fuzz`: random clusters with random faults, each from one integer. */
 export const fuzzCommand: Command = {
@@ -18,7 +21,7 @@ backends, full disks, lost machines. After each change the invariants are checke
 and none is deleted too soon. At the end the cluster must be in the state that it would have without the faults.
 
 The same seed always gives the same run. A failure is shrunk to as few events as possible, and printed as a timeline.
-The last line is "N seeds, 0 violations" with exit code 0, or the seeds that failed with exit code 1.`,
+The last line is "N seeds, 0 violations", or the seeds that failed.`,
   flags: [
     { name: 'seeds', value: 'A..B', about: 'the seeds to run', default: '1..100' },
     { name: 'seed', value: 'N', about: 'one seed, with its timeline' },
@@ -26,13 +29,15 @@ The last line is "N seeds, 0 violations" with exit code 0, or the seeds that fai
     { name: 'no-shrink', about: 'print failures as they were found, which is faster' },
     { name: 'exhaustive', about: 'small cases instead of random ones: every order of effects and every point to crash' },
     { name: 'minutes', value: 'N', about: 'with --exhaustive: the time limit of each case', default: '1' },
+    outputFlag,
   ],
   examples: [
     { line: 'moor fuzz --seeds 1..1000', about: 'a thousand random clusters' },
     { line: 'moor fuzz --seed 42', about: 'one of them, step by step' },
     { line: 'moor fuzz --exhaustive --minutes 5', about: 'the small cases, five minutes each' },
+    { line: "moor fuzz --seeds 1..1000 -o json | jq '.violations[].seed'", about: 'the seeds that failed' },
   ],
-  run: (flags) => (flags.on('exhaustive') ? runExhaustive(minutesOf(flags)) : runFuzz(fuzzOptions(flags))),
+  run: (flags) => (flags.on('exhaustive') ? runExhaustive(minutesOf(flags), outputOf(flags)) : runFuzz(fuzzOptions(flags))),
 };
 
 function minutesOf(flags: FlagValues): number {
@@ -52,20 +57,21 @@ interface FuzzOptions {
   readonly shrinks: boolean;
   /** How many processes; one: this one. */
   readonly jobs: number;
+  readonly output: Output;
 }
 
 function fuzzOptions(flags: FlagValues): FuzzOptions {
   const [one, range] = [flags.text('seed'), flags.text('seeds')];
   if (one !== undefined && range !== undefined) throw new UsageError('--seed is one seed and --seeds are many: give only one of them');
-  const shrinks = !flags.on('no-shrink');
+  const [shrinks, output] = [!flags.on('no-shrink'), outputOf(flags)];
   if (one !== undefined) {
     const seed = seedOf(one);
     if (flags.text('jobs') !== undefined) throw new UsageError('--seed is one seed: it has no --jobs');
-    return { from: seed, to: seed, isOne: true, shrinks, jobs: 1 };
+    return { from: seed, to: seed, isOne: true, shrinks, jobs: 1, output };
   }
   const [from, to] = (range ?? '1..100').split('..').map(seedOf);
   if (from === undefined || to === undefined || to < from) throw new UsageError(`--seeds must be a range such as 1..100, not "${range}"`);
-  return { from, to, isOne: false, shrinks, jobs: jobsOf(flags.text('jobs')) };
+  return { from, to, isOne: false, shrinks, jobs: jobsOf(flags.text('jobs')), output };
 }
 
 function jobsOf(text: string | undefined): number {
@@ -81,21 +87,29 @@ function seedOf(text: string): number {
   return seed;
 }
 
-function runFuzz(options: FuzzOptions): Promise<number> {
+function runFuzz(options: FuzzOptions): Promise<ExitCode> {
   return options.isOne ? showOne(options) : runMany(options);
 }
 
-async function runMany({ from, to, shrinks, jobs }: FuzzOptions): Promise<number> {
+const runMany = (options: FuzzOptions): Promise<ExitCode> => withProgress('Starting', (progress) => runManySaying(progress, options));
+
+async function runManySaying(progress: Progress, { from, to, shrinks, jobs, output }: FuzzOptions): Promise<ExitCode> {
   const count = to - from + 1;
-  const bar = process.stderr.isTTY ? progressBar(count) : progressLines(count);
+  const showLine = progressLines(count);
+  const violations: SeedViolation[] = [];
   const run = {
     from,
     to,
     shrinks,
-    onProgress: bar.show,
-    onFailure: (text: string) => {
-      bar.clear();
-      process.stdout.write(`${text}\n`);
+    onProgress: (so: SeedsDone) => {
+      progress.say(progressText(count, so));
+      showLine(so);
+    },
+    onFailure: (report: string, seed: number) => {
+      violations.push({ seed, report });
+      if (output === 'json') return;
+      progress.clear();
+      process.stdout.write(`${report}\n`);
     },
   };
   let failed: readonly number[];
@@ -103,73 +117,82 @@ async function runMany({ from, to, shrinks, jobs }: FuzzOptions): Promise<number
     failed = await (jobs === 1 || count === 1 ? runSeeds(run) : runSeedsInProcesses({ ...run, jobs }));
   } catch (error) {
     if (!(error instanceof WorkerDied)) throw error;
-    bar.clear();
+    progress.clear();
     process.stderr.write(`moor fuzz: ${error.message}\n`);
-    return 1;
+    return exitCodes.failure;
   }
-  bar.clear();
-  if (failed.length === 0) process.stdout.write(`${count} seeds, 0 violations\n`);
-  else process.stdout.write(`${count} seeds, ${failed.length} violations: ${failed.join(', ')}\n`);
-  return failed.length === 0 ? 0 : 1;
+  progress.clear();
+  violations.sort((a, b) => a.seed - b.seed);
+  printData(
+    output,
+    { from, to, seeds: count, violations },
+    () => `${count} seeds, ${failed.length} violations${failed.length === 0 ? '' : `: ${failed.join(', ')}`}\n`,
+  );
+  return failed.length === 0 ? exitCodes.success : exitCodes.failure;
 }
 
-interface Progress {
-  readonly show: (so: { readonly done: number; readonly failed: number }) => void;
-  readonly clear: () => void;
+/** For programs: a seed that broke an invariant, with its timeline. */
+interface SeedViolation {
+  readonly seed: number;
+  readonly report: string;
 }
 
-const progressBar = (count: number): Progress => ({
-  show: ({ done, failed }) => void process.stderr.write(`\r\x1b[K${progress(done, count, failed)}`),
-  clear: () => void process.stderr.write('\r\x1b[K'),
-});
+interface SeedsDone {
+  readonly done: number;
+  readonly failed: number;
+}
 
 /** For log files: a line from time to time shows the progress of an hour-long run. */
-function progressLines(count: number): Progress {
+function progressLines(count: number): (so: SeedsDone) => void {
   let last = performance.now();
-  return {
-    show: ({ done, failed }) => {
-      if (performance.now() - last < lineEveryMs) return;
-      last = performance.now();
-      process.stderr.write(`${done}/${count}, ${failed} violations\n`);
-    },
-    clear: () => undefined,
+  return ({ done, failed }) => {
+    if (process.stderr.isTTY || performance.now() - last < lineEveryMs) return;
+    last = performance.now();
+    process.stderr.write(`${done}/${count}, ${failed} violations\n`);
   };
 }
 
 const lineEveryMs = 30_000;
 
 /** '[########............]  40/100, 0 violations' */
-function progress(done: number, count: number, failed: number): string {
+function progressText(count: number, { done, failed }: SeedsDone): string {
   const width = 30;
   const filled = Math.round((done / count) * width);
   return `[${'#'.repeat(filled)}${'.'.repeat(width - filled)}] ${done}/${count}, ${failed} violations`;
 }
 
-async function showOne({ from, shrinks }: FuzzOptions): Promise<number> {
+async function showOne({ from, shrinks, output }: FuzzOptions): Promise<ExitCode> {
   const plan = drawPlan(from);
-  const outcome = await runPlan(plan);
+  const outcome = await withProgress(`Running seed ${from}`, () => runPlan(plan));
+  const of = { from, to: from, seeds: 1 };
   if (outcome.violation === undefined) {
-    process.stdout.write(`${outcome.timeline.join('\n')}\n1 seeds, 0 violations\n`);
-    return 0;
+    printData(output, { ...of, violations: [], timeline: outcome.timeline }, ({ timeline }) => `${timeline.join('\n')}\n1 seeds, 0 violations\n`);
+    return exitCodes.success;
   }
   const found = { plan, outcome };
-  process.stdout.write(`${failureReport(shrinks ? await shrink(found) : found)}\n1 seeds, 1 violations: ${from}\n`);
-  return 1;
+  const report = failureReport(shrinks ? await withProgress('Looking for a smaller run that fails', () => shrink(found)) : found);
+  printData(output, { ...of, violations: [{ seed: from, report }] }, () => `${report}\n1 seeds, 1 violations: ${from}\n`);
+  return exitCodes.failure;
 }
 
 /** Far more than fit into memory within any time limit. */
 const mostStates = 5_000_000;
 
 /** All cases, one after the other, each up to its time limit. */
-async function runExhaustive(minutes: number): Promise<number> {
-  process.stdout.write(`${coverageHead}\n`);
-  let [broken, states, histories] = [0, 0, 0];
+async function runExhaustive(minutes: number, output: Output): Promise<ExitCode> {
+  const print = (text: string): void => void (output === 'text' && process.stdout.write(text));
+  const cases: Coverage[] = [];
+  print(`${coverageHead}\n`);
   for (const each of explorationCases) {
-    const coverage = await explore(each, { crashes: 1, mostStates, mostMs: minutes * 60_000, now: () => performance.now() });
-    process.stdout.write(`${coverageLine(coverage)}\n${failureText(coverage)}`);
-    [states, histories] = [states + coverage.states, histories + coverage.histories];
-    if (coverage.failure !== undefined) broken++;
+    const coverage = await withProgress(`Exploring: ${each.name}`, () =>
+      explore(each, { crashes: 1, mostStates, mostMs: minutes * 60_000, now: () => performance.now() }),
+    );
+    print(`${coverageLine(coverage)}\n${failureText(coverage)}`);
+    cases.push(coverage);
   }
-  process.stdout.write(`${explorationCases.length} cases, ${states} states, ${histories} histories, ${broken} violations\n`);
-  return broken === 0 ? 0 : 1;
+  const sum = (of: (coverage: Coverage) => number): number => cases.reduce((total, each) => total + of(each), 0);
+  const violations = cases.filter(({ failure }) => failure !== undefined).map(({ name }) => name);
+  print(`${cases.length} cases, ${sum(({ states }) => states)} states, ${sum(({ histories }) => histories)} histories, ${violations.length} violations\n`);
+  if (output === 'json') process.stdout.write(jsonText({ cases, violations }));
+  return violations.length === 0 ? exitCodes.success : exitCodes.failure;
 }

@@ -8,6 +8,8 @@ import type { World } from '../world/world.ts';
 import { accessFlags, accessOf } from './cluster-access.ts';
 import type { Flag, FlagValues } from './command.ts';
 import { logLevelFlag, logLevelOf } from './shared-flags.ts';
+import { type ExitCode, exitCodes } from './result/exit-codes.ts';
+import { withProgress } from './result/progress.ts';
 
 /** The flags of a command that runs part of the control plane in its own process. */
 export const leaderElectionFlags: readonly Flag[] = [
@@ -43,20 +45,22 @@ export interface LeaderElectedWork {
 }
 
 /** Works for an API server elsewhere until a signal ends it: of several such processes one leads, the others stand by. Resolves with the exit code. */
-export async function runLeaderElectedProcess({ access, identity, logLevel }: LeaderElectedProcessOptions, work: LeaderElectedWork): Promise<number> {
+export async function runLeaderElectedProcess({ access, identity, logLevel }: LeaderElectedProcessOptions, work: LeaderElectedWork): Promise<ExitCode> {
   const world = createRealWorld({ logLevel });
   const connections = new ControllerConnections({ access, world });
   const ended = firstSignal();
-  const started = await Promise.race([startWhenReachable(work, { connections, world, url: access.url }), ended]);
+  const started = await withProgress(`Waiting for the API server at ${access.url}`, () =>
+    Promise.race([startWhenReachable(work, { connections, world, url: access.url }), ended]),
+  );
   if (typeof started === 'object') {
     process.stdout.write(
       `${work.ready}: ${access.url}\n\n  identity  ${identity}\n\nOne process leads; this one takes over if the leader ends. Ctrl-C stops this process.\n`,
     );
     await ended;
-    await started.stop();
+    await withProgress('Waiting for actions that have begun', () => started.stop());
   }
   connections.close();
-  return 0;
+  return exitCodes.success;
 }
 
 const retryMs = 2_000;

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { shownTreeOf } from '../node/runtimes/sandbox/host-image.ts';
-import { UsageError } from './command.ts';
+import { type FlagValues, UsageError } from './command.ts';
 
 /**
  * The absolute path of a file or directory with keys or data of a cluster. Containers see the host's programs and libraries where they lie: the path must not lie
@@ -16,6 +16,12 @@ export function privatePath(flag: string, file: string): string {
   throw new UsageError(
     `--${flag} must not be in ${tree}, which every container on this machine sees: ${file}. Choose a path elsewhere, such as /var/lib/mooring.`,
   );
+}
+
+/** --root-dir. @throws UsageError */
+export function rootDirOf(flags: FlagValues): string | undefined {
+  const given = flags.text('root-dir');
+  return given === undefined ? undefined : privatePath('root-dir', given);
 }
 
 /** What does not exist yet is appended as given. */

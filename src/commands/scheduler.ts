@@ -1,6 +1,7 @@
 import { startScheduler } from '../cluster/scheduler.ts';
 import type { Command } from './command.ts';
 import { type LeaderElectedProcessOptions, leaderElectionFlags, leaderElectionOptions, runLeaderElectedProcess } from './leader-elected-process.ts';
+import { type ExitCode } from './result/exit-codes.ts';
 
 /** `moor scheduler`: the scheduler without the API server. */
 export const schedulerCommand: Command = {
@@ -20,7 +21,7 @@ servers (and with "moor up --plain"): stop their own scheduler first, since two 
 };
 
 /** Runs the scheduler against an API server elsewhere until a signal ends it. Resolves with the exit code. */
-function runScheduler(options: LeaderElectedProcessOptions): Promise<number> {
+function runScheduler(options: LeaderElectedProcessOptions): Promise<ExitCode> {
   const { identity } = options;
   return runLeaderElectedProcess(options, {
     ready: 'The scheduler is ready',

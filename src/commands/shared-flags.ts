@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { LogLevel } from '../host/world.ts';
 import { recordServing } from '../cluster/life-cycle/cluster-record.ts';
+import { isSocketAddress, socketForm } from '../cluster/controllers/built-in-drivers.ts';
 import { type Flag, type FlagValues, UsageError } from './command.ts';
 
 export const logLevelFlag: Flag = {
@@ -15,15 +16,6 @@ export const logLevelFlag: Flag = {
 
 export const logLevelOf = (flags: FlagValues): LogLevel => (flags.text('log-level') as LogLevel | undefined) ?? (process.stderr.isTTY ? 'warn' : 'info');
 
-export const outputFlag: Flag = {
-  name: 'output',
-  short: 'o',
-  value: 'FORMAT',
-  about: 'text, or json for programs',
-  oneOf: ['text', 'json'],
-  default: 'text',
-};
-
 /** For commands beside `moor up` that use the image volumes in its data directory. */
 export const imagesFlag: Flag = {
   name: 'data-dir',
@@ -31,6 +23,23 @@ export const imagesFlag: Flag = {
   about: 'the data directory of the "moor up" on this machine, for its image volumes and its certificate authority',
   default: 'that of the "moor up" that serves the cluster, if it runs here',
 };
+
+/** For commands that run the controllers, and for the audit of what they made. */
+export const csiEndpointFlag: Flag = {
+  name: 'csi-endpoint',
+  value: 'unix:///PATH',
+  about: 'the socket of a CSI driver whose controllers run in this process, without its sidecars; may be given several times',
+  default: 'drivers whose CSIDriver has the annotation mooring.dev/controller: built-in',
+  repeatable: true,
+};
+
+/** @throws UsageError */
+export function csiEndpointsOf(flags: FlagValues): readonly string[] {
+  const given = flags.all('csi-endpoint');
+  const wrong = given.find((address) => !isSocketAddress(address));
+  if (wrong !== undefined) throw new UsageError(`--csi-endpoint must be ${socketForm}, not "${wrong}"`);
+  return [...new Set(given)];
+}
 
 /** @throws UsageError */
 export async function dataDirectoryOf(flags: FlagValues, { url }: { readonly url: string }): Promise<string | undefined> {

@@ -8,9 +8,11 @@ import { readScenario } from '../sim/scenario/language/read-scenario.ts';
 import { renderReport, reportAsJson } from '../sim/scenario/render-report.ts';
 import { runScenario } from '../sim/scenario/run-scenario.ts';
 import { ClusterError } from '../why/reading/cluster-reader.ts';
-import { accessFlags, accessOf, withClient } from './cluster-access.ts';
+import { accessFlags, accessOf, readingText, withClient } from './cluster-access.ts';
 import { type Command, UsageError } from './command.ts';
-import { outputFlag } from './shared-flags.ts';
+import { type Output, outputFlag, outputOf } from './result/output.ts';
+import { type ExitCode, exitCodes } from './result/exit-codes.ts';
+import { withProgress } from './result/progress.ts';
 
 /** `moor simulate`: what would happen? */
 export const simulateCommand: Command = {
@@ -20,9 +22,7 @@ on virtual time, carries out the script, and prints what happened, the state at 
 Nothing real is touched, hours take seconds, and the same file and seed give the same output, byte for byte.
 
 With --from-cluster it begins with a copy of a live cluster, Mooring or any other Kubernetes: nodes with their labels,
-capacity and taints, PVs, PVCs, VolumeAttachments and pods. That cluster is only read: lists, and no Secrets.
-
-The exit code is 0 if every expectation held, 1 if not, 2 if the file is not a scenario.`,
+capacity and taints, PVs, PVCs, VolumeAttachments and pods. That cluster is only read: lists, and no Secrets.`,
   flags: [
     { name: 'seed', value: 'N', about: 'decides the order of concurrent events', default: "the file's seed, or 1" },
     { name: 'from-cluster', about: 'begin with a copy of the cluster of the kubeconfig' },
@@ -45,7 +45,7 @@ The exit code is 0 if every expectation held, 1 if not, 2 if the file is not a s
     return runSimulate({
       file,
       seed: seed === undefined ? undefined : Number(seed),
-      output: flags.text('output') === 'json' ? 'json' : 'text',
+      output: outputOf(flags),
       from: flags.on('from-cluster') ? accessOf(flags) : undefined,
     });
   },
@@ -54,25 +54,27 @@ The exit code is 0 if every expectation held, 1 if not, 2 if the file is not a s
 interface SimulateOptions {
   readonly file: string;
   readonly seed: number | undefined;
-  readonly output: 'text' | 'json';
+  readonly output: Output;
   /** The cluster to copy. */
   readonly from: HttpAccess | undefined;
 }
 
 /** Prints the report. Resolves with the exit code. */
-async function runSimulate({ file, seed, output, from }: SimulateOptions): Promise<number> {
+async function runSimulate({ file, seed, output, from }: SimulateOptions): Promise<ExitCode> {
   try {
     const open = (name: string) => readText(path.resolve(path.dirname(file), name));
     const scenario = readScenario({ file, text: readText(file), open, fromCluster: from !== undefined });
-    const copy = from === undefined ? undefined : await withClient(from, 'simulate', (client, { world }) => copyCluster(client, world.clock.now()));
+    const copied = (access: HttpAccess) =>
+      withProgress(readingText(access), () => withClient(access, 'simulate', (client, { world }) => copyCluster(client, world.clock.now())));
+    const copy = from === undefined ? undefined : await copied(from);
     for (const { what, because } of copy?.unseen ?? []) process.stderr.write(`moor simulate: the copy is without ${what}: ${because}\n`);
-    const report = await runScenario(scenario, { seed: seed ?? scenario.seed, copy });
+    const report = await withProgress(`Simulating ${file}`, () => runScenario(scenario, { seed: seed ?? scenario.seed, copy }));
     process.stdout.write(output === 'json' ? reportAsJson(report) : renderReport(report, terminal(140)));
-    return report.verdicts.every(({ held }) => held) ? 0 : 1;
+    return report.verdicts.every(({ held }) => held) ? exitCodes.success : exitCodes.failure;
   } catch (error) {
     if (!(error instanceof ScenarioFileError) && !(error instanceof UnreadableError) && !(error instanceof ClusterError)) throw error;
     process.stderr.write(`moor simulate: ${error.message}\n`);
-    return 2;
+    return exitCodes.wrongUsage;
   }
 }
 

@@ -6,12 +6,10 @@ import type { ClusterOptions } from '../cluster/cluster.ts';
 import { KubeconfigInUse } from '../cluster/apiserver/kubeconfig-file.ts';
 import { NoSandboxError } from '../cluster/nodes/cluster-nodes.ts';
 import { DataDamage, NewerData } from '../cluster/data-directory/data-damage.ts';
+import { AuthorityNotYetValid } from '../apiserver/certificates/certificate-files.ts';
 import { ClusterDirectoryError } from '../cluster/life-cycle/cluster-directory.ts';
 import { version } from '../cluster/version.ts';
 import { ExposedSecret } from '../host/secret-files.ts';
-
-/** The exit code of commands that refuse damaged data. */
-export const damagedExitCode = 3;
 
 /** Whether the data was refused as damaged. */
 export const isDamage = (error: unknown): boolean =>
@@ -24,6 +22,7 @@ export const isDamage = (error: unknown): boolean =>
 export function explainStartFailure(error: unknown, options: ClusterOptions): string | undefined {
   if (error instanceof NoSandboxError) return `${error.message}. Without --runtime sandbox, nodes are hollow where pods cannot run.`;
   if (error instanceof ClusterDirectoryError || error instanceof KubeconfigInUse || error instanceof ConfigFileError) return error.message;
+  if (error instanceof AuthorityNotYetValid) return `${error.message}.`;
   if (error instanceof DataDamage)
     return `the data in ${options.dataDir} is damaged and was not changed: ${error.message}. ${error.advice ?? repairAdvice(options)}`;
   if (error instanceof ExposedSecret || error instanceof JournalDamage) return `${error.message}.`;

@@ -4,20 +4,21 @@ import { createInterface } from 'node:readline/promises';
 import { dataDirOf } from '../cluster/life-cycle/cluster-record.ts';
 import { type Finding, inspectData, withDataLocked } from '../cluster/data-directory/repair.ts';
 import { type Command, type FlagValues, UsageError } from './command.ts';
-import { damagedExitCode, explainStartFailure } from './start-failure.ts';
+import { type Output, outputFlag, outputOf, printData } from './result/output.ts';
+import { explainStartFailure } from './start-failure.ts';
+import { type ExitCode, exitCodes } from './result/exit-codes.ts';
+import { withProgress } from './result/progress.ts';
 
 /** `moor store`: the data directory of a cluster that does not run. */
 export const storeCommand: Command = {
   about: `verify reads all of the data directory and changes nothing: the store's log and snapshot, the manifests and the keys.
 repair states for each damage what would be kept and lost, and asks. What it changes is first copied to a new directory,
-DIR/before-repair-TIME. Both refuse while a "moor up" uses the directory. docs/DATA-DIRECTORY.md describes the files.
-
-The exit code is 0 if the data is sound, or was repaired; 3 if it is damaged; 1 if that cannot be said, or the repair was
-declined or failed; 2 for a wrong command line.`,
+DIR/before-repair-TIME. Both refuse while a "moor up" uses the directory. docs/DATA-DIRECTORY.md describes the files.`,
   arguments: { usage: 'verify|repair', about: 'what to do', least: 1, most: 1 },
   flags: [
     { name: 'data-dir', value: 'DIR', about: 'the data directory of a "moor up"', default: dataDirOf(undefined, '~') },
     { name: 'yes', about: 'repair without asking' },
+    outputFlag,
   ],
   examples: [
     { line: 'moor store verify', about: 'is the data of the last "moor up" sound?' },
@@ -26,48 +27,65 @@ declined or failed; 2 for a wrong command line.`,
   run: (flags) => runStore(flags),
 };
 
-async function runStore(flags: FlagValues): Promise<number> {
+async function runStore(flags: FlagValues): Promise<ExitCode> {
   const [action] = flags.arguments;
   if (action !== 'verify' && action !== 'repair') throw new UsageError(`verify|repair must be one of these, not "${action}"`);
+  const output = outputOf(flags);
+  if (output === 'json' && action === 'repair' && !flags.on('yes')) throw new UsageError('repair -o json cannot ask: it needs --yes');
   const dataDir = path.resolve(flags.text('data-dir') ?? dataDirOf());
   try {
-    return await withDataLocked(dataDir, () => (action === 'verify' ? verify(dataDir) : repair(dataDir, flags.on('yes'))));
+    return await withDataLocked(dataDir, () => (action === 'verify' ? verify(dataDir, output) : repair(dataDir, { isAgreed: flags.on('yes'), output })));
   } catch (error) {
     const explanation = explainStartFailure(error, { dataDir });
     if (explanation === undefined) throw error;
     process.stderr.write(`moor store: ${explanation}\n`);
-    return 1;
+    return exitCodes.failure;
   }
 }
 
-const inspect = (dataDir: string): Promise<readonly Finding[]> => inspectData({ dataDir, newId: randomUUID });
+const inspect = (dataDir: string): Promise<readonly Finding[]> => withProgress(`Reading ${dataDir}`, () => inspectData({ dataDir, newId: randomUUID }));
 
-async function verify(dataDir: string): Promise<number> {
+const shownOf = ({ damage, remedy, repair: repairIt }: Finding) => ({ damage, remedy, repairable: repairIt !== undefined });
+
+async function verify(dataDir: string, output: Output): Promise<ExitCode> {
   const findings = await inspect(dataDir);
-  for (const { damage } of findings) process.stdout.write(`${damage}\n`);
-  if (findings.length === 0) process.stdout.write(`${dataDir} is sound.\n`);
-  return findings.length === 0 ? 0 : damagedExitCode;
+  const isSound = findings.length === 0;
+  printData(output, { dataDir, sound: isSound, findings: findings.map(shownOf) }, () =>
+    isSound ? `${dataDir} is sound.\n` : findings.map(({ damage }) => `${damage}\n`).join(''),
+  );
+  return isSound ? exitCodes.success : exitCodes.notInOrder;
 }
 
 /** One damage may hide another, as a damaged manifest hides which keys belong to it. */
 const mostRounds = 5;
 
-async function repair(dataDir: string, isAgreed: boolean): Promise<number> {
+async function repair(dataDir: string, { isAgreed, output }: { readonly isAgreed: boolean; readonly output: Output }): Promise<ExitCode> {
   const copyTo = path.join(dataDir, `before-repair-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`);
+  const found: Finding[] = [];
+  /** How it ended. Damage was shown as it was found, except as JSON. */
+  const end = (isSound: boolean, text = ''): ExitCode => {
+    const copies = found.some((each) => each.repair !== undefined) ? copyTo : null;
+    printData(output, { dataDir, sound: isSound, findings: found.map(shownOf), copies }, () => text);
+    return isSound ? exitCodes.success : exitCodes.notInOrder;
+  };
   for (let round = 1; round <= mostRounds; round++) {
     const findings = await inspect(dataDir);
-    if (findings.length === 0) {
-      process.stdout.write(round === 1 ? `${dataDir} is sound: there is nothing to repair.\n` : `Repaired. What was there before is in ${copyTo}.\n`);
-      return 0;
-    }
-    for (const { damage, remedy } of findings) process.stdout.write(`${damage}\n  ${remedy}\n`);
+    if (findings.length === 0)
+      return end(true, round === 1 ? `${dataDir} is sound: there is nothing to repair.\n` : `Repaired. What was there before is in ${copyTo}.\n`);
+    found.push(...findings);
+    if (output === 'text') for (const { damage, remedy } of findings) process.stdout.write(`${damage}\n  ${remedy}\n`);
     const repairs = findings.filter((each) => each.repair !== undefined);
-    if (repairs.length === 0) return damagedExitCode;
-    if (!isAgreed && !(await agrees())) return 1;
-    for (const [index, each] of repairs.entries()) await each.repair?.(path.join(copyTo, `${round}-${index + 1}`));
+    if (repairs.length === 0) return end(false);
+    if (!isAgreed && !(await agrees())) return exitCodes.failure;
+    await withProgress('', async ({ say }) => {
+      for (const [index, each] of repairs.entries()) {
+        say(`Repairing ${index + 1} of ${repairs.length}; what is changed is copied to ${copyTo} first`);
+        await each.repair?.(path.join(copyTo, `${round}-${index + 1}`));
+      }
+    });
   }
   process.stderr.write(`moor store: ${dataDir} is still damaged after ${mostRounds} rounds; copies are in ${copyTo}\n`);
-  return damagedExitCode;
+  return end(false);
 }
 
 async function agrees(): Promise<boolean> {

@@ -6,17 +6,23 @@ import type { ClusterNodes, NodeRuntime } from '../cluster/nodes/cluster-nodes.t
 import { version } from '../cluster/version.ts';
 import { dataDirOf, defaultName, findRecord, readRecord, realPath } from '../cluster/life-cycle/cluster-record.ts';
 import { leftoversIn } from '../cluster/life-cycle/tear-down.ts';
+import { raiseCompilerBudget } from '../host/compiler-budget.ts';
 import { isRunningProcess } from '../host/process-identity.ts';
 import { firstSignal } from '../host/first-signal.ts';
 import { auditFlags, auditOptions } from './audit-flags.ts';
 import { type Command, type FlagValues, UsageError } from './command.ts';
 import { nodeFlags, nodeOptions } from './node-flags.ts';
 import { nameOf, wordsFor } from './life-cycle/cluster-argument.ts';
-import { ownLogFile, reportReady, startDetached } from './life-cycle/detach.ts';
-import { privatePath } from './private-path.ts';
+import { ownLogFile, report, startDetached } from './life-cycle/detach.ts';
+import { summaryOf } from './life-cycle/list.ts';
+import { privatePath, rootDirOf } from './private-path.ts';
+import { imageFlags, imageOptions, imagesLine } from './images/image-flags.ts';
 import { securityFlags, securityOptions } from './security-flags.ts';
-import { logLevelFlag, logLevelOf, parseListen } from './shared-flags.ts';
-import { damagedExitCode, explainStartFailure, isDamage } from './start-failure.ts';
+import { csiEndpointFlag, csiEndpointsOf, logLevelFlag, logLevelOf, parseListen } from './shared-flags.ts';
+import { explainStartFailure, isDamage } from './start-failure.ts';
+import { type ExitCode, exitCodes } from './result/exit-codes.ts';
+import { type Output, outputFlag, outputOf, printData } from './result/output.ts';
+import { type Progress, withProgress } from './result/progress.ts';
 
 /** `moor up`: a cluster in the foreground until a signal stops it, or in the background. */
 export const upCommand: Command = {
@@ -51,6 +57,7 @@ The exit code is 3 if the data directory is damaged: "moor store repair" states 
       default: `${dataDirOf(undefined, '~')}, or ${dataDirOf('NAME', '~')}`,
     },
     { name: 'detach', short: 'd', about: 'return when the cluster is ready; it goes on in the background, and "moor logs" shows its log' },
+    { ...outputFlag, about: 'text, or json for programs: with --detach, what "moor status -o json" prints' },
     { name: 'ephemeral', about: 'remove everything at the end: pods, mounts and data; after a kill -9 the next "moor" does it' },
     {
       name: 'listen',
@@ -80,7 +87,15 @@ The exit code is 3 if the data directory is damaged: "moor store repair" states 
       default: 'sandbox where possible, unless the flags below ask for nodes other than this machine',
     },
     ...nodeFlags,
+    {
+      name: 'root-dir',
+      value: 'DIR',
+      about: 'the directory of volumes and CSI plugins, laid out as /var/lib/kubelet; containers see it there; for one sandbox node',
+      default: 'DIR/nodes/NODE in the data directory',
+    },
+    ...imageFlags,
     ...securityFlags,
+    csiEndpointFlag,
     { name: 'controllers', about: '=false: no controllers in this process; "moor controllers" runs them elsewhere', default: 'true' },
     { name: 'scheduler', about: '=false: no scheduler in this process; "moor scheduler" runs it elsewhere', default: 'as --controllers' },
     ...auditFlags,
@@ -108,12 +123,21 @@ The exit code is 3 if the data directory is damaged: "moor store repair" states 
     { line: 'moor up --bare --store memory --listen 127.0.0.1:0 --kubeconfig ./kubeconfig', about: 'a throw-away API server for a test suite' },
     { line: 'moor up --kubeconfig ~/.kube/config --merge-kubeconfig', about: 'add a context "mooring" to your own kubeconfig' },
   ],
-  run: (flags) => (flags.on('detach') && ownLogFile() === undefined ? detached(clusterOptions(flags)) : runUp(clusterOptions(flags))),
+  run: (flags) => {
+    if (outputOf(flags) === 'json' && !flags.on('detach'))
+      throw new UsageError('-o json needs --detach: in the foreground "moor status -o json" says where the cluster is');
+    return flags.on('detach') && ownLogFile() === undefined ? detached(clusterOptions(flags), outputOf(flags)) : runUp(clusterOptions(flags));
+  },
 };
 
 /** A temporary directory is chosen here, for both processes. */
-function detached({ dataDir = '', ephemeral }: ClusterOptions): Promise<number> {
-  return startDetached([...process.argv.slice(2), ...(ephemeral === true ? ['--data-dir', dataDir] : [])], path.join(dataDir, 'moor.log'));
+async function detached({ dataDir = '', ephemeral }: ClusterOptions, output: Output): Promise<ExitCode> {
+  const args = [...process.argv.slice(2), ...(ephemeral === true ? ['--data-dir', dataDir] : [])];
+  const started = await withProgress('Starting', (progress) => startDetached(args, { logFile: path.join(dataDir, 'moor.log'), progress }));
+  if (typeof started === 'number') return started;
+  const record = readRecord(dataDir);
+  printData(output, record === undefined ? {} : await summaryOf(record), () => started.screen);
+  return exitCodes.success;
 }
 
 export function clusterOptions(flags: FlagValues): ClusterOptions {
@@ -136,8 +160,11 @@ export function clusterOptions(flags: FlagValues): ClusterOptions {
     bare: flags.on('bare'),
     nodes: nodeOptions(flags),
     security: securityOptions(flags),
+    images: imageOptions(flags),
+    rootDir: rootDirOf(flags),
     runtime: runtimeOf(flags),
     plain: flags.on('plain'),
+    csiEndpoints: csiEndpointsOf(flags),
     controllers: flags.text('controllers') !== 'false',
     scheduler: (flags.text('scheduler') ?? flags.text('controllers')) !== 'false',
     audit: auditOptions(flags),
@@ -179,28 +206,40 @@ function runtimeOf(flags: FlagValues): NodeRuntime | 'where-possible' {
 const resolved = (file: string | undefined): string | undefined => (file === undefined ? undefined : path.resolve(file));
 
 /** Runs a cluster until a signal ends it. Resolves with the exit code. */
-async function runUp(options: ClusterOptions): Promise<number> {
+async function runUp(options: ClusterOptions): Promise<ExitCode> {
   // From the first moment: a signal during the start, or right after the ready screen, also leads to a clean stop.
   const ended = firstSignal({ keepsAlive: false });
+  raiseCompilerBudget();
   let cluster: Cluster;
+  let progress: Progress | undefined;
+  const onProgress = (text: string): void => {
+    progress?.say(text);
+    report({ waitsFor: text });
+  };
   try {
-    cluster = await startCluster(options);
+    cluster = await withProgress('Starting', (shown) => {
+      progress = shown;
+      return startCluster({ ...options, onProgress });
+    });
   } catch (error) {
     const explanation = explainStartFailure(error, options);
     if (explanation === undefined) throw error;
     process.stderr.write(`moor up: ${explanation}\n`);
-    return isDamage(error) ? damagedExitCode : 1;
+    return isDamage(error) ? exitCodes.notInOrder : exitCodes.failure;
   }
   const screen = readyScreen(cluster, options);
   process.stdout.write(screen);
-  reportReady(screen);
+  report({ screen });
   const signal = await ended;
   process.stdout.write(`\n${signal}: stopping\n`);
-  await cluster.stop();
+  await withProgress('Waiting for requests and actions that have begun', (shown) => {
+    progress = shown;
+    return cluster.stop();
+  });
   const words = wordsFor({ ...options, dataDir: options.dataDir ?? '' });
   const { mounts } = await leftoversIn(options.dataDir ?? '');
   if (mounts.length > 0) process.stdout.write(`Its pods keep running: "moor up${words}" goes on with them, "moor down${words}" ends them.\n`);
-  return 0;
+  return exitCodes.success;
 }
 
 function readyScreen(cluster: Cluster, options: ClusterOptions): string {
@@ -212,6 +251,7 @@ function readyScreen(cluster: Cluster, options: ClusterOptions): string {
     `  data        ${data}`,
     `  kubeconfig  ${cluster.kubeconfig}`,
     `  nodes       ${nodesLine(cluster.nodes)}`,
+    ...(cluster.nodes.runtime === 'sandbox' && cluster.nodes.running.length > 0 ? [`  images      ${imagesLine(options.images?.source ?? 'host')}`] : []),
     ...(cluster.nodes.why === undefined ? [] : [`  hollow      pods cannot run here: ${cluster.nodes.why}`]),
     ...(cluster.nodes.abandoned.length === 0 ? [] : [`  abandoned   ${abandonedLine(cluster.nodes.abandoned)}`]),
     `  classes     ${classesLine(cluster.storageClasses)}`,

@@ -8,9 +8,11 @@ import { overviewOf } from '../why/overview.ts';
 import { ClusterError } from '../why/reading/cluster-reader.ts';
 import { type ReadOptions, readEverything, readObjects } from '../why/reading/read-objects.ts';
 import { parseTarget, type Target, targetUsage } from '../why/explanation/target.ts';
-import { accessFlags, accessOf, withClient } from './cluster-access.ts';
+import { accessFlags, accessOf, readingText, withClient } from './cluster-access.ts';
 import { type Command, type FlagValues, UsageError } from './command.ts';
-import { outputFlag } from './shared-flags.ts';
+import { jsonText, type Output, outputFlag, outputOf } from './result/output.ts';
+import { type ExitCode, exitCodes } from './result/exit-codes.ts';
+import { withProgress } from './result/progress.ts';
 
 /** `moor why`: explains the state of an object, or lists everything that is stuck, in this cluster or any other. */
 export const whyCommand: Command = {
@@ -20,10 +22,7 @@ the rule that rejected it, what would change the answer, and which component act
 that is stuck, one line each. It only reads. It works on Mooring and on any Kubernetes cluster, also as "kubectl why". Events
 play no part: the answer is the same without them.
 
-Objects that you may not read are named, and the answer leaves them open.
-
-Exit codes: 0 nothing is stuck (it is fine, or a component takes care of it); 3 it is stuck, or something is; 1 there is no such
-object, or the cluster does not answer; 2 wrong usage.`,
+Objects that you may not read are named, and the answer leaves them open.`,
   flags: [
     {
       name: 'namespace',
@@ -57,7 +56,7 @@ interface WhyOptions {
   /** The namespace of the context: for a user who may not list all namespaces. */
   readonly ownNamespace: string;
   readonly access: HttpAccess;
-  readonly output: 'text' | 'json';
+  readonly output: Output;
   readonly watch: boolean;
 }
 
@@ -66,23 +65,23 @@ function whyOptions(flags: FlagValues): WhyOptions {
   const namespace = flags.text('namespace');
   const target = flags.arguments.length === 0 ? undefined : parseTarget(flags.arguments, namespace ?? access.namespace);
   if (typeof target === 'string') throw new UsageError(target);
-  return { target, namespace, ownNamespace: access.namespace, access, output: flags.text('output') === 'json' ? 'json' : 'text', watch: flags.on('watch') };
+  return { target, namespace, ownNamespace: access.namespace, access, output: outputOf(flags), watch: flags.on('watch') };
 }
 
 /** Prints the answer, and again when it changes. Resolves with the exit code. */
-async function runWhy(options: WhyOptions): Promise<number> {
+async function runWhy(options: WhyOptions): Promise<ExitCode> {
   const { access, watch } = options;
   try {
     return await withClient(access, 'why', async (client, { world, logs }) => {
       const ask = () => answerOf(options, { client, logs, now: world.clock.now() });
-      const first = await ask();
+      const first = await withProgress(readingText(access), ask);
       process.stdout.write(printed(first, options));
       return watch ? await watchAnswer({ first, ask, options }) : exitCodeOf(first);
     });
   } catch (error) {
     if (!(error instanceof ClusterError)) throw error;
     process.stderr.write(`moor why: ${error.message} (${access.url})\n`);
-    return 1;
+    return exitCodes.failure;
   }
 }
 
@@ -98,16 +97,14 @@ async function answerOf({ target, namespace, ownNamespace }: WhyOptions, reading
   return overviewOf(mayListAll ? objects : await readEverything(reading, ownNamespace), reading.now);
 }
 
-function exitCodeOf(answer: Answer): number {
-  if (isOverview(answer)) return answer.stuck.length === 0 ? 0 : stuckCode;
-  return answer.verdict === 'absent' ? 1 : answer.verdict === 'stuck' ? stuckCode : 0;
+function exitCodeOf(answer: Answer): ExitCode {
+  if (isOverview(answer)) return answer.stuck.length === 0 ? exitCodes.success : exitCodes.notInOrder;
+  return answer.verdict === 'absent' ? exitCodes.failure : answer.verdict === 'stuck' ? exitCodes.notInOrder : exitCodes.success;
 }
-
-const stuckCode = 3;
 
 function printed(answer: Answer, { output, watch }: WhyOptions): string {
   // One line for each answer of a watch, so that a program reads them one by one.
-  if (output === 'json') return `${JSON.stringify(answer, null, watch ? 0 : 2)}\n`;
+  if (output === 'json') return jsonText(answer, watch ? 'line' : 'page');
   const { colour, width } = terminal(100);
   return isOverview(answer)
     ? renderOverview(answer, { colour, width: process.stdout.isTTY ? process.stdout.columns : undefined })
@@ -121,7 +118,7 @@ interface Watching {
 }
 
 /** Until the object is fine or gone. A cluster that does not answer for a while is asked again. */
-async function watchAnswer({ first, ask, options }: Watching): Promise<number> {
+async function watchAnswer({ first, ask, options }: Watching): Promise<ExitCode> {
   let last = first;
   while (isOverview(last) || (last.verdict !== 'fine' && last.verdict !== 'absent')) {
     // A timer of the world does not keep the process alive.

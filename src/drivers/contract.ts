@@ -20,21 +20,26 @@
  *     nodeExpandVolume            grows the file system after the volume
  *     nodeGetVolumeStats
  *
- * Snapshots come with their first caller. Scrubbing (Recycle) is no CSI call: a pod does it, as in Kubernetes.
+ * `Snapshotter`: createSnapshot (by name), deleteSnapshot, getSnapshot, listSnapshots; `GroupSnapshotter`: the same of several volumes at one moment.
+ *
+ * Scrubbing (Recycle) is no CSI call: a pod does it, as in Kubernetes.
  *
  * Every call that changes a volume carries the caller's lease and epoch (fencing). The API server refuses writes of a deposed leader, but
  * its call to a backend may still be in flight. A driver that persists the highest epoch refuses all lower ones.
  */
-import type { PersistentVolume, PersistentVolumeSource, Pod, VolumeSource } from '../api/generated/types.ts';
+import type { PersistentVolume, PersistentVolumeSource, PersistentVolumeSpec, Pod, VolumeSource } from '../api/generated/types.ts';
 import type { DriverCapabilities } from '../api/volumes/driver-capabilities.ts';
-import type { Asset, CreateRequest } from '../api/volumes/intent.ts';
-import type { PublishRequest, PublishTarget } from '../api/volumes/controller-publish.ts';
+import type { Asset, CreateRequest, SecretName, TopologySegments } from '../api/volumes/intent.ts';
+import type { PublishRequest, PublishTarget, UnpublishRequest } from '../api/volumes/controller-publish.ts';
+import type { CsiSource } from '../api/volumes/csi-translation.ts';
+import type { Channel } from '../grpc/channel.ts';
 import type { Usage } from '../world/mounts.ts';
 
 export interface VolumeDriver {
   readonly capabilities: DriverCapabilities;
-  createVolume(request: CreateVolumeRequest, leader: Leader): Promise<DriverAnswer<Asset>>;
-  deleteVolume(handle: string, leader: Leader): Promise<DriverAnswer<undefined>>;
+  createVolume(request: CreateVolumeRequest, leader: Leader): Promise<DriverAnswer<CreatedVolume>>;
+  /** `secret`: whose data the call carries. */
+  deleteVolume(handle: string, leader: Leader, secret?: SecretName): Promise<DriverAnswer<undefined>>;
   /** The handles of all volumes of this cluster. */
   listVolumes(): Promise<DriverAnswer<readonly string[]>>;
   /** The handle of the volume with this name, if it can be computed; undefined: only the response of createVolume has it. */
@@ -45,13 +50,82 @@ export interface VolumeDriver {
   controllerExpandVolume?(request: ControllerExpandVolumeRequest, leader: Leader): Promise<DriverAnswer<ControllerExpandVolumeResponse>>;
   /** If `capabilities.attaches`. */
   readonly attacher?: Attacher;
+  /** CSI's MODIFY_VOLUME. */
+  controllerModifyVolume?(request: ControllerModifyVolumeRequest, leader: Leader): Promise<DriverAnswer<undefined>>;
+  /** CSI's GET_CAPACITY. */
+  getCapacity?(request: GetCapacityRequest): Promise<DriverAnswer<DriverCapacity>>;
+  /** CSI's CREATE_DELETE_SNAPSHOT. */
+  readonly snapshotter?: Snapshotter;
+  /** CSI's CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT. */
+  readonly groupSnapshotter?: GroupSnapshotter;
+}
+
+export interface Snapshotter {
+  /** The same name is the same snapshot. Until `readyToUse` the caller repeats the call. */
+  createSnapshot(request: CreateSnapshotRequest, leader: Leader): Promise<DriverAnswer<DriverSnapshot>>;
+  /** A missing snapshot is no error. */
+  deleteSnapshot(request: SnapshotReference, leader: Leader): Promise<DriverAnswer<undefined>>;
+  /** ListSnapshots with the snapshot's id; NotFound. Absent: the driver cannot list them. */
+  getSnapshot?(request: SnapshotReference): Promise<DriverAnswer<DriverSnapshot>>;
+  listSnapshots?(): Promise<DriverAnswer<readonly DriverSnapshot[]>>;
+}
+
+export interface GroupSnapshotter {
+  createVolumeGroupSnapshot(request: CreateVolumeGroupSnapshotRequest, leader: Leader): Promise<DriverAnswer<DriverGroupSnapshot>>;
+  deleteVolumeGroupSnapshot(request: GroupSnapshotReference, leader: Leader): Promise<DriverAnswer<undefined>>;
+  getVolumeGroupSnapshot(request: GroupSnapshotReference): Promise<DriverAnswer<DriverGroupSnapshot>>;
+}
+
+/** The Secret whose data a call carries. */
+export type SecretReference = SecretName;
+
+export interface CreateSnapshotRequest {
+  /** Chosen by the caller. */
+  readonly name: string;
+  readonly sourceHandle: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly secret?: SecretReference;
+}
+
+export interface SnapshotReference {
+  readonly handle: string;
+  readonly secret?: SecretReference;
+}
+
+export interface DriverSnapshot {
+  readonly handle: string;
+  readonly sourceHandle: string;
+  /** Milliseconds since 1970. */
+  readonly creationTime: number;
+  readonly readyToUse: boolean;
+  /** Of a volume that is restored from it: at least this many bytes. 0: unknown. */
+  readonly sizeBytes: number;
+  readonly groupHandle?: string;
+}
+
+export interface CreateVolumeGroupSnapshotRequest {
+  readonly name: string;
+  readonly sourceHandles: readonly string[];
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly secret?: SecretReference;
+}
+
+export interface GroupSnapshotReference extends SnapshotReference {
+  readonly snapshotHandles: readonly string[];
+}
+
+export interface DriverGroupSnapshot {
+  readonly handle: string;
+  readonly snapshots: readonly DriverSnapshot[];
+  readonly creationTime: number;
+  readonly readyToUse: boolean;
 }
 
 /** CSI's PUBLISH_UNPUBLISH_VOLUME: the volumes have to be attached to a node before it can mount them. */
 export interface Attacher {
   /** Returns the publish context, by which the node finds the device. */
   controllerPublishVolume(request: PublishRequest, leader: Leader): Promise<DriverAnswer<Readonly<Record<string, string>>>>;
-  controllerUnpublishVolume(request: PublishTarget, leader: Leader): Promise<DriverAnswer<undefined>>;
+  controllerUnpublishVolume(request: UnpublishRequest, leader: Leader): Promise<DriverAnswer<undefined>>;
   /** All attached volumes, in one call. Absent: the backend cannot list them. */
   listPublishedVolumes?(): Promise<DriverAnswer<readonly PublishTarget[]>>;
 }
@@ -67,8 +141,35 @@ export interface CreateVolumeRequest extends CreateRequest {
   readonly name: string;
 }
 
+/** `mismatch`: why the volume is not what was asked for, and has to be deleted again. */
+export interface CreatedVolume extends Asset {
+  readonly mismatch?: string;
+}
+
+export interface ControllerModifyVolumeRequest {
+  readonly handle: string;
+  readonly mutableParameters: Readonly<Record<string, string>>;
+  readonly secret?: SecretName;
+}
+
+export interface GetCapacityRequest {
+  /** Of the class, without those of the provisioner itself. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** Undefined: everywhere. */
+  readonly topology?: TopologySegments;
+}
+
+/** In bytes. */
+export interface DriverCapacity {
+  readonly available: bigint;
+  /** Of one volume; undefined: unknown. */
+  readonly maximumVolumeSize?: bigint;
+}
+
 export interface ControllerExpandVolumeRequest {
   readonly handle: string;
+  /** Of the PersistentVolume: CSI drivers get its capability and its Secret. */
+  readonly volume?: PersistentVolumeSource & Partial<PersistentVolumeSpec>;
   /** The minimum size: a quantity. */
   readonly capacity: string;
 }
@@ -95,8 +196,17 @@ export interface NodeDriver {
    * next nodeStageVolume expands it.
    */
   nodeExpandVolume?(request: NodeExpandVolumeRequest): Promise<DriverAnswer<undefined>>;
+  /** Whether the volume is expanded only once it is published, as the kubelet does it. Absent: as soon as it is staged. */
+  expandsPublished?(volume: VolumeOnNode): boolean;
   /** Absent: statfs of the volume's path. */
   nodeGetVolumeStats?(path: string): Promise<DriverAnswer<Usage>>;
+}
+
+/** A CSI driver that is registered on the node by its socket. */
+export interface CsiSocket {
+  readonly channel: Channel;
+  /** A path of the node as the driver sees it: a driver in a container sees the node's directory as /var/lib/kubelet. */
+  readonly pathInDriver: (path: string) => string;
 }
 
 export interface NodeDriverCapabilities {
@@ -140,11 +250,15 @@ export interface NodeStageVolumeRequest {
 export interface NodeUnstageVolumeRequest {
   readonly handle: string;
   readonly stagingPath: string;
+  /** Of a CSI volume. */
+  readonly csi?: CsiSource | undefined;
 }
 
 export interface NodeExpandVolumeRequest extends NodeStageVolumeRequest {
   /** The minimum size: a quantity. */
   readonly capacity: string;
+  /** Where it is published; absent: it is not. */
+  readonly target?: string;
 }
 
 export interface NodePublishVolumeRequest {
@@ -154,6 +268,8 @@ export interface NodePublishVolumeRequest {
   readonly target: string;
   /** Undefined: the driver does not stage volumes. */
   readonly stagingPath: string | undefined;
+  /** A container may see it already: it was published by this process, or perhaps by an earlier one. */
+  readonly isRepublish?: boolean;
   /** Records an Event on the pod. */
   readonly recordEvent: (reason: string, message: string) => void;
 }
@@ -170,6 +286,8 @@ export interface NodeUnpublishVolumeRequest {
   /** The volume's name, as in `VolumeOnNode`. */
   readonly name: string;
   readonly podUid: string;
+  /** Of a CSI volume. */
+  readonly csi?: CsiSource | undefined;
 }
 
 export type DriverAnswer<T> = { readonly ok: true; readonly value: T } | DriverFailure;
@@ -178,6 +296,10 @@ export interface DriverFailure {
   readonly ok: false;
   readonly code: DriverErrorCode;
   readonly message: string;
+  /** Whether the call certainly left nothing behind; absent: by the code. */
+  readonly final?: boolean;
+  /** Of createVolume for a selected node: whether another node may do. */
+  readonly reschedule?: boolean;
 }
 
 /** The gRPC codes that CSI uses. */
@@ -220,7 +342,7 @@ export const deposed = ({ lease, epoch }: Leader, highest: number): DriverFailur
 const inconclusive: ReadonlySet<DriverErrorCode> = new Set(['Canceled', 'Unknown', 'DeadlineExceeded', 'ResourceExhausted', 'Aborted', 'Unavailable']);
 
 /** Whether the failed call certainly left nothing behind. */
-export const isFinal = (code: DriverErrorCode): boolean => !inconclusive.has(code);
+export const isFinal = ({ code, final }: Pick<DriverFailure, 'code' | 'final'>): boolean => final ?? !inconclusive.has(code);
 
 /** A retry would fail again. */
 export const isInfeasible = (code: DriverErrorCode): boolean => code === 'InvalidArgument' || code === 'OutOfRange' || code === 'NotFound';

@@ -1,35 +1,113 @@
-import type { PersistentVolumeSource } from '../api/generated/types.ts';
-import type { CreateOutcome, DeleteOutcome, DriverCapabilities, ExpandOutcome, PublishOutcome, UnpublishOutcome } from '../api/volumes/driver-capabilities.ts';
-import { type AttemptFailure, type CreateIntentSpec, type IntentOf, volumeNameOf } from '../api/volumes/intent.ts';
-import type { PublishRequest, PublishTarget } from '../api/volumes/controller-publish.ts';
-import { type Attacher, type DriverAnswer, type DriverFailure, failed, isFinal, isInfeasible, type Leader, type VolumeDriver } from './contract.ts';
+import type { PersistentVolumeSource, PersistentVolumeSpec } from '../api/generated/types.ts';
+import type {
+  CreateOutcome,
+  DeleteOutcome,
+  DriverCapabilities,
+  ExpandOutcome,
+  ModifyOutcome,
+  PublishOutcome,
+  UnpublishOutcome,
+} from '../api/volumes/driver-capabilities.ts';
+import {
+  type Asset,
+  type AttemptFailure,
+  type CreateIntentSpec,
+  deletionSecretOf,
+  type IntentOf,
+  type SecretName,
+  volumeNameOf,
+} from '../api/volumes/intent.ts';
+import type { PublishRequest, PublishTarget, UnpublishRequest } from '../api/volumes/controller-publish.ts';
+import { numberOf } from '../grpc/status.ts';
+import type { Cancel } from '../world/world.ts';
+import {
+  type Attacher,
+  type ControllerModifyVolumeRequest,
+  type CreateSnapshotRequest,
+  type CreateVolumeGroupSnapshotRequest,
+  type DriverAnswer,
+  type DriverCapacity,
+  type DriverFailure,
+  type DriverGroupSnapshot,
+  type DriverSnapshot,
+  failed,
+  type GetCapacityRequest,
+  type GroupSnapshotReference,
+  type GroupSnapshotter,
+  isFinal,
+  isInfeasible,
+  type Leader,
+  type SnapshotReference,
+  type Snapshotter,
+  succeeded,
+  type VolumeDriver,
+} from './contract.ts';
 
-/** The drivers of this process, by name. */
+/** The spec of a PersistentVolume, or its source alone. */
+type VolumeToExpand = PersistentVolumeSource & Partial<PersistentVolumeSpec>;
+
+/** The drivers of this process, by name. A CSI driver comes when its socket answers, and changes when it restarts as another version. */
 export class DriverSet {
-  readonly #drivers: ReadonlyMap<string, VolumeDriver>;
+  readonly #drivers = new Map<string, VolumeDriver>();
+  readonly #listeners = new Set<DriverListener>();
 
   constructor(drivers: readonly VolumeDriver[]) {
-    this.#drivers = new Map(drivers.map((driver) => [driver.capabilities.name, driver]));
+    for (const driver of drivers) this.#drivers.set(driver.capabilities.name, driver);
   }
 
   all(): Iterable<VolumeDriver> {
     return this.#drivers.values();
   }
 
+  /** False: there is a driver of this name, which stays. Two must never act for one name. */
+  add(driver: VolumeDriver): boolean {
+    const { name } = driver.capabilities;
+    if (this.#drivers.has(name)) return false;
+    this.#change(name, driver);
+    return true;
+  }
+
+  /** Removes this driver; another one of its name stays. */
+  remove(driver: VolumeDriver): void {
+    const { name } = driver.capabilities;
+    if (this.#drivers.get(name) === driver) this.#change(name, undefined);
+  }
+
+  /** In the place of `old`, whose name it has. */
+  replace(old: VolumeDriver, driver: VolumeDriver): void {
+    if (this.#drivers.get(old.capabilities.name) === old) this.#change(driver.capabilities.name, driver);
+  }
+
+  onChange(listener: DriverListener): Cancel {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
   /** For the controllers of one leader. */
   fencedBy(leader: Leader): FencedDrivers {
-    return new FencedDrivers(this.#drivers, leader);
+    return new FencedDrivers(this.#drivers, leader, (listener) => this.onChange(listener));
+  }
+
+  #change(name: string, driver: VolumeDriver | undefined): void {
+    if (driver === undefined) this.#drivers.delete(name);
+    else this.#drivers.set(name, driver);
+    for (const listener of this.#listeners) listener(name);
   }
 }
+
+/** Called with the name of a driver that came, went or changed. */
+export type DriverListener = (name: string) => void;
 
 /** The drivers as controllers see them: each call carries the leader's fencing token. No call rejects, whatever a driver does. */
 export class FencedDrivers {
   readonly #drivers: ReadonlyMap<string, VolumeDriver>;
   readonly #leader: Leader;
+  readonly onChange: (listener: DriverListener) => Cancel;
 
-  constructor(drivers: ReadonlyMap<string, VolumeDriver>, leader: Leader) {
+  constructor(drivers: ReadonlyMap<string, VolumeDriver>, leader: Leader, onChange: (listener: DriverListener) => Cancel) {
     this.#drivers = drivers;
     this.#leader = leader;
+    this.onChange = onChange;
   }
 
   readonly facts = (name: string): DriverCapabilities | undefined => this.#drivers.get(name)?.capabilities;
@@ -37,21 +115,24 @@ export class FencedDrivers {
   readonly create = async (intent: IntentOf<CreateIntentSpec>): Promise<CreateOutcome> => {
     const { driver, request } = intent.spec;
     const answer = await this.#call(driver, (found) => found.createVolume({ ...request, name: volumeNameOf(intent) }, this.#leader));
-    return answer.ok ? { type: 'created', asset: answer.value } : { type: 'failed', ...failureOf(answer) };
+    if (!answer.ok) return { type: 'failed', ...failureOf(answer) };
+    const { mismatch, ...asset } = answer.value;
+    return { type: 'created', asset, ...(mismatch === undefined ? {} : { mismatch }) };
   };
 
-  readonly delete = async (driver: string, { handle }: { readonly handle: string }): Promise<DeleteOutcome> =>
-    deletion(await this.#call(driver, (found) => found.deleteVolume(handle, this.#leader)));
+  readonly delete = async (driver: string, { handle, annotations }: Pick<Asset, 'handle' | 'annotations'>): Promise<DeleteOutcome> =>
+    deletion(await this.#call(driver, (found) => found.deleteVolume(handle, this.#leader, deletionSecretOf(annotations))));
 
-  readonly deleteSource = async (driver: string, source: PersistentVolumeSource): Promise<DeleteOutcome> =>
-    deletion(await this.#call(driver, (found) => withHandle(found, source, (handle) => found.deleteVolume(handle, this.#leader))));
+  readonly deleteSource = async (driver: string, source: PersistentVolumeSource, secret?: SecretName): Promise<DeleteOutcome> =>
+    deletion(await this.#call(driver, (found) => withHandle(found, source, (handle) => found.deleteVolume(handle, this.#leader, secret))));
 
-  readonly expand = async (driver: string, source: PersistentVolumeSource, capacity: string): Promise<ExpandOutcome> => {
+  readonly expand = async (driver: string, volume: VolumeToExpand, capacity: string): Promise<ExpandOutcome> => {
     const answer = await this.#call(driver, (found) =>
       withHandle(
         found,
-        source,
-        async (handle) => found.controllerExpandVolume?.({ handle, capacity }, this.#leader) ?? failed('Unimplemented', `${driver} does not expand volumes`),
+        volume,
+        async (handle) =>
+          found.controllerExpandVolume?.({ handle, capacity, volume }, this.#leader) ?? failed('Unimplemented', `${driver} does not expand volumes`),
       ),
     );
     return answer.ok ? { type: 'expanded', ...answer.value } : { type: 'failed', infeasible: isInfeasible(answer.code), ...failureOf(answer) };
@@ -59,13 +140,28 @@ export class FencedDrivers {
 
   readonly publish = async (driver: string, request: PublishRequest): Promise<PublishOutcome> => {
     const answer = await this.#attacher(driver, (attacher) => attacher.controllerPublishVolume(request, this.#leader));
-    return answer.ok ? { type: 'published', context: answer.value } : { type: 'failed', ...failureOf(answer) };
+    if (answer.ok) return { type: 'published', context: answer.value };
+    return { type: 'failed', ...failureOf(answer), errorCode: numberOf(answer.code) };
   };
 
-  readonly unpublish = async (driver: string, target: PublishTarget): Promise<UnpublishOutcome> => {
+  readonly unpublish = async (driver: string, target: UnpublishRequest): Promise<UnpublishOutcome> => {
     const answer = await this.#attacher(driver, (attacher) => attacher.controllerUnpublishVolume(target, this.#leader));
     return answer.ok ? { type: 'unpublished' } : { type: 'failed', ...failureOf(answer) };
   };
+
+  readonly modify = async (driver: string, source: PersistentVolumeSource, request: Omit<ControllerModifyVolumeRequest, 'handle'>): Promise<ModifyOutcome> => {
+    const answer = await this.#call(driver, (found) =>
+      withHandle(
+        found,
+        source,
+        async (handle) => found.controllerModifyVolume?.({ handle, ...request }, this.#leader) ?? failed('Unimplemented', `${driver} does not modify volumes`),
+      ),
+    );
+    return answer.ok ? { type: 'modified' } : { type: 'failed', infeasible: answer.code === 'InvalidArgument', code: answer.code, ...failureOf(answer) };
+  };
+
+  readonly capacity = (driver: string, request: GetCapacityRequest): Promise<DriverAnswer<DriverCapacity>> =>
+    this.#call(driver, async (found) => found.getCapacity?.(request) ?? failed('Unimplemented', `${driver} does not report its capacity`));
 
   /** The drivers that can list their attached volumes. */
   readonly verifiable = (): readonly string[] =>
@@ -77,6 +173,45 @@ export class FencedDrivers {
       driver,
       (attacher) => attacher.listPublishedVolumes?.() ?? Promise.resolve(failed('Unimplemented', `${driver} cannot list its attached volumes`)),
     );
+
+  /** Whether the driver takes snapshots, and of groups. */
+  readonly snapshots = (name: string): { readonly ofVolumes: boolean; readonly ofGroups: boolean } => {
+    const driver = this.#drivers.get(name);
+    return { ofVolumes: driver?.snapshotter !== undefined, ofGroups: driver?.groupSnapshotter !== undefined };
+  };
+
+  /** The drivers that take snapshots. */
+  readonly snapshotting = (): readonly string[] =>
+    [...this.#drivers.values()].flatMap(({ capabilities, snapshotter }) => (snapshotter === undefined ? [] : capabilities.name));
+
+  readonly createSnapshot = (driver: string, request: CreateSnapshotRequest): Promise<DriverAnswer<DriverSnapshot>> =>
+    this.#snapshotter(driver, (snapshotter) => snapshotter.createSnapshot(request, this.#leader));
+
+  readonly deleteSnapshot = (driver: string, request: SnapshotReference): Promise<DriverAnswer<undefined>> =>
+    this.#snapshotter(driver, (snapshotter) => snapshotter.deleteSnapshot(request, this.#leader));
+
+  /** Undefined: the driver cannot tell. */
+  readonly getSnapshot = (driver: string, request: SnapshotReference): Promise<DriverAnswer<DriverSnapshot | undefined>> =>
+    this.#snapshotter<DriverSnapshot | undefined>(driver, async (snapshotter) => snapshotter.getSnapshot?.(request) ?? succeeded(undefined));
+
+  readonly createGroupSnapshot = (driver: string, request: CreateVolumeGroupSnapshotRequest): Promise<DriverAnswer<DriverGroupSnapshot>> =>
+    this.#groupSnapshotter(driver, (snapshotter) => snapshotter.createVolumeGroupSnapshot(request, this.#leader));
+
+  readonly deleteGroupSnapshot = (driver: string, request: GroupSnapshotReference): Promise<DriverAnswer<undefined>> =>
+    this.#groupSnapshotter(driver, (snapshotter) => snapshotter.deleteVolumeGroupSnapshot(request, this.#leader));
+
+  readonly getGroupSnapshot = (driver: string, request: GroupSnapshotReference): Promise<DriverAnswer<DriverGroupSnapshot>> =>
+    this.#groupSnapshotter(driver, (snapshotter) => snapshotter.getVolumeGroupSnapshot(request));
+
+  #snapshotter<T>(name: string, call: (snapshotter: Snapshotter) => Promise<DriverAnswer<T>>): Promise<DriverAnswer<T>> {
+    return this.#call(name, async ({ snapshotter }) => (snapshotter === undefined ? failed('Unimplemented', `${name} takes no snapshots`) : call(snapshotter)));
+  }
+
+  #groupSnapshotter<T>(name: string, call: (snapshotter: GroupSnapshotter) => Promise<DriverAnswer<T>>): Promise<DriverAnswer<T>> {
+    return this.#call(name, async ({ groupSnapshotter }) =>
+      groupSnapshotter === undefined ? failed('Unimplemented', `${name} takes no snapshots of groups`) : call(groupSnapshotter),
+    );
+  }
 
   #attacher<T>(name: string, call: (attacher: Attacher) => Promise<DriverAnswer<T>>): Promise<DriverAnswer<T>> {
     return this.#call(name, async ({ attacher }) => (attacher === undefined ? failed('Unimplemented', `${name} does not attach volumes`) : call(attacher)));
@@ -109,4 +244,8 @@ const deletion = (answer: DriverAnswer<undefined>): DeleteOutcome =>
     : // CSI's code for a volume in use.
       { type: 'failed', ...failureOf(answer), ...(answer.code === 'FailedPrecondition' ? { inUse: true } : {}) };
 
-const failureOf = ({ code, message }: DriverFailure): AttemptFailure => ({ message, final: isFinal(code) });
+const failureOf = (failure: DriverFailure): AttemptFailure => ({
+  message: failure.message,
+  final: isFinal(failure),
+  ...(failure.reschedule === undefined ? {} : { reschedule: failure.reschedule }),
+});

@@ -20,6 +20,7 @@ import {
   setAttributes,
 } from './mount-calls.ts';
 import { parseMountInfo } from './mount-info.ts';
+import { newOverlay } from './overlay-mount.ts';
 
 /** What a root takes from the host, as mounts that are attached nowhere. */
 export interface RootSources {
@@ -70,7 +71,8 @@ interface Making {
 
 export function makeRoot(wanted: ContainerRoot, { sources, processes, opened }: Making): void {
   isolateMounts();
-  attachAt(wanted.scratch, kept(newMount('tmpfs', ['mode=755'], []), opened));
+  const { bytes, files } = wanted.writable;
+  attachAt(wanted.scratch, kept(newMount('tmpfs', ['mode=755', `size=${bytes}`, `nr_inodes=${files}`], []), opened));
   changeDirectory(wanted.scratch);
   for (const directory of ['root', 'empty', 'nodes']) mkdirSync(directory, { mode: 0o755 });
   for (const [name, rdev] of Object.entries(usualNodes)) {
@@ -150,7 +152,7 @@ function overlay({ lower }: RootLayer, name: string, attributes: readonly MountA
   // The upper layer's directory decides on the mode and owner of the merged one.
   const facts = statSync(lower[0] ?? '');
   if ((facts.mode & 0o7777) !== 0o755 || facts.uid !== 0 || facts.gid !== 0) setFacts(upper, facts);
-  return newMount('overlay', [`lowerdir=${lower.join(':')}`, `upperdir=${upper}`, `workdir=${work}`], attributes);
+  return newOverlay({ lower, upper, work }, attributes);
 }
 
 /** Of a file in the scratch directory, which no container sees. */
@@ -215,7 +217,7 @@ function placeGroups(make: Inside, { groups }: RootSources, readOnly: boolean): 
   const [only] = groups;
   if (only === undefined) return;
   if (only.group.controllers === '') return place(make, '/sys/fs/cgroup', only.mount);
-  const all = kept(newMount('tmpfs', ['mode=755'], viewAttributes), make.opened);
+  const all = kept(newMount('tmpfs', ['mode=755', 'size=4k', 'nr_inodes=64'], viewAttributes), make.opened);
   place(make, '/sys/fs/cgroup', all);
   for (const { group, mount } of groups) place(make, `/sys/fs/cgroup/${group.controllers}`, mount);
   setAttributes(all, { attributes });

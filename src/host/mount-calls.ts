@@ -30,6 +30,8 @@ export const unshare: (flags: number) => number = call('unshare', 'int unshare(i
 export const setns: (descriptor: number, type: number) => number = call('setns', 'int setns(int fd, int type)');
 export const changeDirectory: (path: string) => number = call('chdir', 'int chdir(const char *path)');
 export const enterDirectory: (descriptor: number) => number = call('fchdir', 'int fchdir(int fd)');
+/** Of this thread, if it shares its file system context with no other. */
+export const changeRootDirectory: (path: string) => number = call('chroot', 'int chroot(const char *path)');
 const umount2: (target: string, flags: number) => number = call('umount2', 'int umount2(const char *target, int flags)');
 const mountCall: (source: string, target: string, type: string | null, flags: number, data: string | null) => number = call(
   'mount',
@@ -109,6 +111,26 @@ export function newMount(fileSystem: string, parameters: readonly string[], attr
 }
 
 const [setFlag, setString, create] = [0, 1, 6];
+
+/** Of a parameter's value in fsconfig(2), with its end. */
+export const mostParameterBytes = 256;
+
+/** By mount(2), for parameters that fsconfig(2) does not take: attached to `target` for a moment, in this mount namespace. */
+export function newMountAt(target: string, fileSystem: string, { parameters, attributes }: MountParameters): number {
+  mountCall(fileSystem, target, fileSystem, bitsOf(attributes), parameters.join(','));
+  const found = openPath(target);
+  try {
+    return copyMount(found, false);
+  } finally {
+    close(found);
+    umount2(target, 2);
+  }
+}
+
+interface MountParameters {
+  readonly parameters: readonly string[];
+  readonly attributes: readonly MountAttribute[];
+}
 
 /** A copy of what an open file or directory is in, from there on, attached nowhere. `all`: with the mounts below it. */
 export const copyMount = (file: number, all: boolean): number => openTree(file, '', 1 | closeOnExec | emptyPath | (all ? recursively : 0));

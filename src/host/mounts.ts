@@ -65,7 +65,8 @@ function sharedReads(parse: (text: string) => readonly MountEntry[]): Mounts['ta
   };
 }
 
-function systemCall(name: string, call: ReturnType<LibraryHandle['func']>): SystemCall {
+/** In a thread: it may take a while. Its result is 0. */
+export function systemCall(name: string, call: ReturnType<LibraryHandle['func']>): SystemCall {
   return (...args) =>
     new Promise((resolve, reject) => {
       call.async(...args, (error: unknown, result: number) => {

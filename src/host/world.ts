@@ -40,7 +40,8 @@ function after(ms: number, callback: () => void): Cancel {
 /** Structured lines by pino, which is loaded with the first line: a start without log lines does not pay for it. */
 function createLog(level: LogLevel, fd: number): Log {
   if (level === 'silent') return silentLog;
-  if (isatty(fd)) return textLog(level, (line) => void writeSync(fd, line));
+  // What a command waits for may stand in the line of the cursor: it is erased, and comes back below.
+  if (isatty(fd)) return textLog(level, (line) => void writeSync(fd, `\r\u001b[K${line}`));
   let logger: Logger | undefined;
   return logOver(() => {
     logger ??= openLogger(level, fd);

@@ -1,8 +1,10 @@
 import { configMapKind } from '../api/kinds/core/config-map.ts';
 import { eventKind } from '../api/kinds/core/event.ts';
 import { secretKind } from '../api/kinds/core/secret.ts';
-import type { ConfigMap, Pod, Secret } from '../api/generated/types.ts';
-import type { NodeDriver } from '../drivers/contract.ts';
+import type { ConfigMap, CSIDriver, Pod, Secret } from '../api/generated/types.ts';
+import { csiDriverKind } from '../api/kinds/storage/csi-driver.ts';
+import type { CsiSocket, NodeDriver } from '../drivers/contract.ts';
+import type { Channel } from '../grpc/channel.ts';
 import { type Client, createClient } from '../client/client.ts';
 import { Informers } from '../client/informers/informers.ts';
 import { Trigger, runController } from '../client/controller/loop.ts';
@@ -10,17 +12,22 @@ import { EventRecorder } from '../client/events/event-recorder.ts';
 import type { Transport } from '../client/transport.ts';
 import type { Disk } from '../world/disk.ts';
 import type { HostFiles, Mounts } from '../world/mounts.ts';
+import type { Sockets } from '../world/sockets.ts';
 import type { World } from '../world/world.ts';
 import { NodeAllocations } from './allocations.ts';
 import { NodeCaches } from './cache/node-caches.ts';
 import { nodeSources } from './cache/sources.ts';
 import type { NodeStats } from './kubelet-api/node-stats.ts';
 import type { Host } from './host.ts';
+import type { ImageManager } from './images/image-manager.ts';
 import { LeaseRenewals } from './lease/lease-renewals.ts';
 import { VolumeManager } from './volume-manager/volume-manager.ts';
 import { DnsServer } from './dns/server.ts';
 import { clusterRecords } from './dns/records-from-caches.ts';
+import { AllocatableUpdates } from './plugin-registration/allocatable-updates.ts';
+import { PluginManager } from './plugin-registration/plugin-manager.ts';
 import { registration } from './registration/controller.ts';
+import { PluginDrivers } from './registration/plugin-drivers.ts';
 import { gatewayOf } from './network/gateway.ts';
 import { podsController } from './pod-worker/controller.ts';
 import { servicesFrom } from './pod-worker/services.ts';
@@ -43,7 +50,16 @@ export interface NodeAgentOptions {
   /** The node's directory, absolute and without links. */
   readonly root: string;
   readonly runtime: Runtime;
+  /** Absent: images are only names, and nothing runs. */
+  readonly images?: ImageManager;
   readonly drivers: (context: DriverContext) => NodeDrivers;
+  /** Absent: CSI drivers cannot register by sockets. `connect`: to 'unix:///path'. */
+  readonly plugins?: {
+    readonly sockets: Sockets;
+    readonly connect: (address: string) => Channel;
+    /** Called with the address ('unix:///path') of each driver that registered. */
+    readonly onEndpoint?: ((driver: string, address: string) => void) | undefined;
+  };
   /** False: pods have no network, and no DNS server. */
   readonly servesDns?: boolean;
   /** In hexadecimal. */
@@ -62,6 +78,9 @@ export interface DriverContext {
   readonly nodeName: string;
   readonly configMap: (key: string) => ConfigMap | undefined;
   readonly secret: (key: string) => Secret | undefined;
+  readonly csiDriver: (name: string) => CSIDriver | undefined;
+  /** Undefined: no CSI driver of that name is registered. */
+  readonly csiSocket: (driver: string) => CsiSocket | undefined;
   /** By resource. */
   readonly allocatable: () => Readonly<Record<string, string>>;
   /** Under the node's own name. */
@@ -96,11 +115,16 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
     waitingLimit: eventLimit,
   });
   const [allocations, inUse] = [new NodeAllocations(), new VolumesInUse()];
-  const caches = new NodeCaches({ hosts, informers, allocations, inUse, sha256 });
+  const registeredDrivers = options.plugins === undefined ? undefined : new PluginDrivers(name);
+  const isRegistered = (driver: string): boolean => registeredDrivers?.has(driver) === true;
+  const caches = new NodeCaches({ hosts, informers, allocations, inUse, isRegistered, sha256 });
+  let plugins: Plugins | undefined;
   const { drivers, findDriver } = options.drivers({
     nodeName: name,
     configMap: (key) => informers.cache(configMapKind).getKey(key),
     secret: (key) => informers.cache(secretKind).getKey(key),
+    csiDriver: (driver) => informers.cache(csiDriverKind).getKey(driver),
+    csiSocket: (driver) => plugins?.manager.socketOf(driver),
     allocatable: () => caches.nodes.getKey(name)?.status.allocatable ?? host.capacity,
     client,
   });
@@ -131,6 +155,7 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
     recorder,
     allocations,
     runtime,
+    ...(options.images === undefined ? {} : { images: options.images }),
     volumes,
     services: servicesFrom(informers),
     sha256,
@@ -152,6 +177,7 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
     inUse,
     volumesInUse: (node) => new Set([...caches.attachableVolumes(node), ...volumes.attachedVolumes()]),
     sources: [...nodeSources(caches), changed],
+    ...(registeredDrivers === undefined ? {} : { plugins: registeredDrivers }),
     onRegistered: (node) => renewals.add(node),
     onReady,
     onReported: () => volumes.onStatusReported(),
@@ -160,6 +186,10 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
   await pods.recover();
   const loop = { world, informers };
   const loops = [runController(registering, loop), runController(volumes.controller, loop), runController(pods.controller, loop)];
+  if (registeredDrivers !== undefined && options.plugins !== undefined) {
+    const built = { drivers: registeredDrivers, informers, onRegistered: (driver: string) => volumes.onDriverRegistered(driver) };
+    plugins = startPlugins({ ...options, ...options.plugins }, built);
+  }
   informers.start();
   const stats = nodeStats(volumes, world.clock);
   const pages = new KubeletPages({ nodeName: name, pods: () => volumes.pods(), stats, runtime, files: machine.files, root, clock: world.clock });
@@ -174,10 +204,58 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
       await Promise.all(loops.map((each) => each.stop()));
       pods.stop();
       dns.stop();
+      // Calls in flight are canceled: a driver that hangs keeps no agent from ending.
+      plugins?.stop();
       await volumes.stop();
       await recorder.stop();
       informers.stop();
       await runtime.close();
+    },
+  };
+}
+
+interface Plugins {
+  readonly manager: PluginManager;
+  stop(): void;
+}
+
+interface PluginParts {
+  readonly drivers: PluginDrivers;
+  readonly informers: Informers;
+  readonly onRegistered: (driver: string) => void;
+}
+
+/** The registration of CSI drivers by their sockets. */
+function startPlugins(
+  { world, root, machine, host, sockets, connect, onEndpoint }: NodeAgentOptions & NonNullable<NodeAgentOptions['plugins']>,
+  { drivers, informers, onRegistered }: PluginParts,
+): Plugins {
+  const manager: PluginManager = new PluginManager({
+    world,
+    root,
+    sockets,
+    connect,
+    drivers,
+    files: machine.files,
+    builtIn: new Set(host.drivers.map((driver) => driver.name)),
+    onRegistered: (driver, address) => {
+      updates.sync(driver);
+      onEndpoint?.(driver, address);
+      onRegistered(driver);
+    },
+  });
+  const updates = new AllocatableUpdates({
+    node: host.name,
+    informers,
+    timers: world.timers,
+    registered: () => manager.names(),
+    refresh: (driver) => manager.refresh(driver),
+  });
+  return {
+    manager,
+    stop: () => {
+      updates.stop();
+      manager.stop();
     },
   };
 }

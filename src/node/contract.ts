@@ -28,13 +28,13 @@ export interface PodMounts {
   isUnmounted(uid: string): boolean;
   /** Bytes of the disk that a volume of the pod takes; undefined: it is not mounted, or not a directory. Walks the whole directory. */
   usedBytes(pod: Stored<Pod>, volume: string): Promise<number | undefined>;
-  /** Called with the uid of a pod whose mount state has changed. */
+  /** Called with the uid of a pod whose mount state has changed, and with '' when a volume is unstaged. */
   subscribe(listener: (uid: string) => void): Cancel;
 }
 
 export type PodMountState =
-  /** `waiting`: the volumes' names in the pod. */
-  | { readonly ready: false; readonly waiting: readonly string[] }
+  /** `waiting`: the volumes' names in the pod. `rejected`: they will not be ready on this node, and why. */
+  | { readonly ready: false; readonly waiting: readonly string[]; readonly rejected?: string | undefined }
   | {
       readonly ready: true;
       /** By the volume's name in the pod; those that containers use. */

@@ -117,6 +117,8 @@ export interface ContainerRun {
   /** 0: for the first time in this pod. */
   readonly attempt: number;
   readonly image: string;
+  /** Of its image; absent: the runtime has names of images only. */
+  readonly imageId?: string;
   readonly state: ContainerRunState;
 }
 
@@ -139,18 +141,25 @@ export interface ContainerSpec {
   readonly name: string;
   readonly attempt: number;
   readonly image: string;
-  /** Empty: the image's own, if the runtime knows it. */
+  readonly imageId?: string;
+  /** The directories of the image's layers, the uppermost first. Absent: the container sees files of the host. */
+  readonly imageLayers?: readonly string[];
+  /** Asks it to end; absent: SIGTERM. */
+  readonly stopSignal?: number;
+  /** With `args`: the whole command. */
   readonly command: readonly string[];
   readonly args: readonly string[];
   /** In order; what comes last holds. */
   readonly env: readonly EnvVariable[];
-  /** Empty: the image's own, or `/`. */
+  /** Empty: `/`. */
   readonly workingDir: string;
   readonly user: ContainerUser;
   readonly mounts: readonly ContainerMount[];
   readonly devices: readonly ContainerDevice[];
   readonly resources: ContainerLimits;
   readonly readOnlyRoot: boolean;
+  /** How much it may write to its root: its limit of ephemeral storage. Undefined: as much as the runtime permits. */
+  readonly writableBytes?: number;
   readonly privileged: boolean;
   /** Beyond and below what runtimes give by default: 'NET_ADMIN', 'ALL'. */
   readonly capabilities: { readonly add: readonly string[]; readonly drop: readonly string[] };
@@ -177,7 +186,7 @@ export interface EnvVariable {
 }
 
 export interface ContainerUser {
-  /** Undefined: the image's own, or root. */
+  /** Undefined: root. */
   readonly uid: number | undefined;
   readonly gid: number | undefined;
   /** Supplemental groups, with fsGroup and those of volumes. */

@@ -22,6 +22,7 @@ import { explainDeployment } from './workloads/deployment.ts';
 import { explainJob } from './workloads/job.ts';
 import { explainQuota } from './quotas/quota.ts';
 import { explainStatefulSet } from './workloads/stateful-set.ts';
+import { explainSnapshot } from './volumes/snapshot.ts';
 import { explainVolume } from './volumes/volume.ts';
 import { listed, someOf } from './explanation/words.ts';
 
@@ -78,6 +79,8 @@ function explainFurther({ kind, namespace, name }: Target, graph: ObjectGraph): 
       return found(graph.namespaces, (each) => explainNamespace(each, graph));
     case 'quota':
       return found(graph.quotas, explainQuota);
+    case 'vs':
+      return found(graph.snapshots, (snapshot) => explainSnapshot(snapshot, graph));
     default:
       return undefined;
   }
@@ -131,6 +134,7 @@ function namesOf({ kind, namespace }: Target, graph: ObjectGraph): readonly stri
     driver: graph.drivers,
     ns: graph.namespaces,
     quota: graph.quotas,
+    vs: graph.snapshots,
   };
   return lists[kind].filter(({ metadata }) => !isNamespaced(kind) || metadata.namespace === namespace).map(({ metadata }) => metadata.name);
 }

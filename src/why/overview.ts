@@ -10,6 +10,7 @@ import { rfc3339, timeOf } from './explanation/timestamps.ts';
 import type { ClusterObjects } from './graph/cluster-objects.ts';
 import { ObjectGraph } from './graph/object-graph.ts';
 import { explainPod } from './pods/pod.ts';
+import { explainSnapshot } from './volumes/snapshot.ts';
 import { explainQuota } from './quotas/quota.ts';
 import { explainClaim } from './volumes/claim.ts';
 import { explainVolume } from './volumes/volume.ts';
@@ -48,6 +49,7 @@ export function* explainEach(objects: ClusterObjects, now: number): Generator<Ob
     if (explained !== undefined) yield explained;
   }
   for (const quota of graph.quotas) yield explainQuota(quota);
+  for (const snapshot of graph.snapshots) yield explainSnapshot(snapshot, graph);
 }
 
 /** A node takes all its pods along; a workload without a ready pod is down; a kept volume harms nothing. */
@@ -58,7 +60,7 @@ function severityOf({ about, code, state }: ObjectExplanation): number {
   return order.indexOf(about.kind) + 2;
 }
 
-const order: readonly TargetKind[] = ['deploy', 'sts', 'job', 'pod', 'pvc', 'va', 'ns', 'driver', 'sc', 'quota', 'pv'];
+const order: readonly TargetKind[] = ['deploy', 'sts', 'job', 'pod', 'pvc', 'va', 'ns', 'driver', 'sc', 'quota', 'vs', 'pv'];
 
 /** Of equal severity, what has lasted longest comes first. */
 function worstFirst(a: ObjectExplanation, b: ObjectExplanation): number {

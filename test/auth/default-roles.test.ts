@@ -58,7 +58,7 @@ const served = discover(kubernetesKinds).flatMap(({ group, resources }) =>
 const unseen = [
   '/pods/log /pods/exec /pods/attach /pods/portforward /pods/proxy /nodes/proxy /nodes/log /nodes/metrics /nodes/stats /services/proxy /users /groups',
   'certificates.k8s.io/signers certificates.k8s.io/certificatesigningrequests/nodeclient certificates.k8s.io/certificatesigningrequests/selfnodeclient',
-  'certificates.k8s.io/certificatesigningrequests/selfnodeserver',
+  'certificates.k8s.io/certificatesigningrequests/selfnodeserver mooring.dev/explanations mooring.dev/volumeintents',
 ].flatMap((text) => text.split(' '));
 const resources = [...new Set([...served, ...unseen])].sort();
 
@@ -110,6 +110,7 @@ const viewed = {
   ...each('autoscaling/horizontalpodautoscalers autoscaling/horizontalpodautoscalers/status', read),
   ...each('batch/cronjobs batch/cronjobs/status batch/jobs batch/jobs/status policy/poddisruptionbudgets policy/poddisruptionbudgets/status', read),
   ...each('networking.k8s.io/ingresses networking.k8s.io/ingresses/status networking.k8s.io/networkpolicies', read),
+  ...each('mooring.dev/explanations', 'get list'),
 };
 
 const edited = {
@@ -215,7 +216,7 @@ describe('in its namespace', () => {
 });
 
 test('every role that is bundled is in the table, but for those that others are made of', () => {
-  const whole = roles.map(({ metadata }) => metadata.name ?? '').filter((name) => !/^system:(controller:|aggregate-to-)/.test(name));
+  const whole = roles.map(({ metadata }) => metadata.name ?? '').filter((name) => !/^(system:controller:|(system|mooring):aggregate-to-)/.test(name));
   expect(whole.sort()).toEqual(Object.keys(bundled).sort());
 });
 

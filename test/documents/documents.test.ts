@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 const here = import.meta.dirname;
-const issues = ['CSI whole', 'Real pods', 'More than one machine', 'Clouds on a laptop'];
+const issues = ['Real pods', 'More than one machine', 'Clouds on a laptop'];
 const documents: Readonly<Record<string, { readonly rows: number; readonly example?: string }>> = {
   '1-volumes-investigation.md': { rows: 35, example: '../../examples/volumes-investigation/replay.sh' },
   '2-persistent-volumes.md': { rows: 35 },

@@ -1,5 +1,5 @@
 /** The conformance suite on exports of a real NFS server: by the kernel's client, or over FUSE by the client in examples/. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Pod } from '../../src/api/generated/types.ts';
@@ -10,7 +10,8 @@ import { realHostFiles } from '../../src/host/files.ts';
 import { realMounts } from '../../src/host/mounts.ts';
 import { realPrograms } from '../../src/host/programs.ts';
 import { root as project } from '../moor-process.ts';
-import { describeWithServer, type Server, startServer, until } from './server.ts';
+import { startNfsServer } from './nfs-server.ts';
+import { describeWithServer, type Server, until } from './server.ts';
 import { thisMachine } from './this-machine.ts';
 
 const libraries = ['/usr/lib/python3/dist-packages/fusepy.py', '/dev/fuse'];
@@ -48,15 +49,6 @@ function publish(host: HostWithPrograms, target: string, exported: string, versi
 /** NFSv3 names exports by their directories. */
 let exported = '';
 
-const settings = (directory: string) => `
-  NFS_CORE_PARAM { Protocols = 3; Enable_NLM = false; Enable_RQUOTA = false; }
-  NFS_KRB5 { Active_krb5 = false; }
-  NFSV4 { Graceless = true; RecoveryBackend = fs; }
-  EXPORT {
-    Export_Id = 1; Path = ${directory}; Pseudo = /data; Tag = data; Access_Type = RW; Squash = No_root_squash; SecType = sys; Protocols = 3;
-    FSAL { Name = VFS; }
-  }`;
-
 describeWithServer('nfs', needs, {
   otherwise: async () => expect(await publish(real, '/tmp/moor-no-nfs/pod', '/data')).toMatchObject({ ok: false }),
   tests: () => {
@@ -67,13 +59,7 @@ describeWithServer('nfs', needs, {
     beforeAll(async () => {
       exported = aside.at('export');
       mkdirSync(exported);
-      writeFileSync(aside.at('ganesha.conf'), settings(aside.at('export')));
-      server = await startServer(`
-        mkdir -p /var/lib/nfs /run/ganesha /run/rpcbind
-        rpcbind
-        mount -t tmpfs tmpfs /var/lib/nfs
-        mkdir /var/lib/nfs/ganesha
-        ganesha.nfsd -F -f '${aside.at('ganesha.conf')}' -L '${aside.at('ganesha.log')}' -p /run/ganesha/pid </dev/null &`);
+      server = await startNfsServer({ exported, aside: aside.root });
       ({ address } = server);
       await until(async () => {
         const answer = await publish(withClient(real), machine.at('trial'), exported);

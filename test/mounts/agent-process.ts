@@ -39,10 +39,12 @@ const host = { name: 'node-1', drivers: [], capacity: {} } as unknown as Host;
 const inUse = new VolumesInUse();
 const caches = new NodeCaches({ hosts: new Map([['node-1', host]]), informers, allocations: new NodeAllocations(), inUse, sha256 });
 const machine = { mounts: realMounts(), files: realHostFiles };
-const { drivers, findDriver } = nodeDrivers({ ...machine, programs: realPrograms }, world, {
+const { drivers, findDriver } = nodeDrivers({ ...machine, root, programs: realPrograms }, world, {
   nodeName: 'node-1',
   configMap: (key) => informers.cache(configMapKind).getKey(key),
   secret: (key) => informers.cache(secretKind).getKey(key),
+  csiDriver: () => undefined,
+  csiSocket: () => undefined,
   allocatable: () => ({ memory: '64Mi' }),
   client,
 });

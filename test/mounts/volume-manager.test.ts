@@ -156,7 +156,9 @@ mountTest('a ReadWriteOncePod volume is mounted for one pod, and for the next af
 
 mountTest('two pods of a node share a staged volume; it is unstaged after the last of them', async (node) => {
   await bound(node.cluster, 'disk', { flexVolume: { driver: 'example.com/disk' }, accessModes: ['ReadWriteMany'] });
-  await node.agent();
+  const { volumeManager } = await node.agent();
+  const told: string[] = [];
+  volumeManager.subscribe((uid) => told.push(uid));
   const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'disk' } }];
   const [one, two] = [await node.pod('one', volumes), await node.pod('two', volumes)];
   await node.cluster.wait();
@@ -166,9 +168,12 @@ mountTest('two pods of a node share a staged volume; it is unstaged after the la
   node.leave(one.metadata.uid ?? '');
   await node.cluster.wait();
   expect(await node.mounted()).toHaveLength(2);
+  expect(told).not.toContain('');
   node.leave(two.metadata.uid ?? '');
   await node.cluster.wait();
   expect(await node.mounted()).toEqual([]);
+  // The node's status follows: the volume is in use until it is unstaged.
+  expect(told.at(-1)).toBe('');
 });
 
 mountTest('a sub-path is bound for a container, and no link leads out of the volume', async (node) => {

@@ -112,7 +112,7 @@ describe('the sources of the schema', () => {
   test('that are mounted have a driver on sandbox nodes, and no others', () => {
     const host = new SimulatedHost(new Machine());
     const [machine, world] = [
-      { mounts: host, files: host, programs: { run: () => Promise.reject(new Error('none')) } },
+      { mounts: host, files: host, root: '/node', programs: { run: () => Promise.reject(new Error('none')) } },
       { clock: {}, timers: {} },
     ];
     const { drivers } = nodeDrivers(machine, world as never, { allocatable: () => ({}) } as never);

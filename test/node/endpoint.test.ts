@@ -1,16 +1,19 @@
 /** The kubelet API of a remote node: authentication, the API server's proxy, and certificates that are rotated. */
 import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect as connectPlain } from 'node:net';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect as connectPlain } from 'node:net';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { PassThrough, Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Pod, SelfSubjectReview } from '../../src/api/generated/types.ts';
+import { endpointsKind } from '../../src/api/kinds/core/endpoints.ts';
 import { nodeKind } from '../../src/api/kinds/core/node.ts';
+import { serviceKind } from '../../src/api/kinds/core/service.ts';
 import { reviewKinds } from '../../src/api/kinds/authorization/reviews.ts';
 import { podKind } from '../../src/api/kinds/pod/pod.ts';
 import { type Cluster, startCluster } from '../../src/cluster/cluster.ts';
@@ -30,12 +33,26 @@ const pod = (status: object = {}) => ({
   status,
 });
 
+/** The program of every pod, whatever its port. */
+const program = {
+  server: createServer((asked, answer) => {
+    void text(asked).then((body) => {
+      if (asked.url === '/switch') return void answer.socket?.end('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\n');
+      const { authorization, 'x-forwarded-uri': forwarded, 'x-own': own } = asked.headers;
+      answer.writeHead(asked.url?.startsWith('/teapot') === true ? 418 : 200, { 'x-program': 'yes' });
+      answer.end(JSON.stringify({ method: asked.method, url: asked.url, host: asked.headers.host, authorization, forwarded, own, body }));
+    });
+  }).listen(0, '127.0.0.1'),
+  port: (): number => (program.server.address() as AddressInfo).port,
+};
+
 /** Answers with the request. */
 const streams: PodStreams = {
   logs: (_, container, { tailLines }) => Promise.resolve({ ok: true, value: Readable.from([Buffer.from(`the last ${tailLines} lines of ${container}\n`)]) }),
   exec: () => Promise.resolve({ ok: false, code: 500, message: 'container not found ("c")' }),
   attach: () => Promise.resolve({ ok: false, code: 500, message: 'nothing to attach to' }),
-  portForward: () => Promise.resolve({ ok: true, value: { connect: () => Promise.resolve({ ok: true, value: new PassThrough() }), close: () => undefined } }),
+  portForward: () =>
+    Promise.resolve({ ok: true, value: { connect: () => Promise.resolve({ ok: true, value: connectPlain(program.port()) }), close: () => undefined } }),
   proxy: ({ path: asked, query }) =>
     Promise.resolve({ code: asked === '/healthz' ? 200 : 404, contentType: 'text/plain', body: Readable.from([Buffer.from(`page ${asked} ${query}`)]) }),
 };
@@ -107,6 +124,7 @@ describe('the kubelet API of a node', () => {
     node.close();
     adminTransport.close();
     await cluster.stop();
+    program.server.close();
     rmSync(directory, { recursive: true, force: true });
   });
 
@@ -120,6 +138,42 @@ describe('the kubelet API of a node', () => {
     const headers = { connection: 'Upgrade', upgrade: 'SPDY/3.1', 'x-stream-protocol-version': 'v4.channel.k8s.io' };
     const refused = await ask({ ...admin, path: '/api/v1/namespaces/default/pods/web/exec?command=true', headers }, Buffer.alloc(0));
     expect(refused).toEqual({ code: 500, body: 'container not found ("c")' });
+  });
+
+  test('the API server passes requests on to a port of a pod, and of a Service', async () => {
+    const pods = '/api/v1/namespaces/default/pods';
+    const services = '/api/v1/namespaces/default/services';
+    const said = async (asked: string, headers: Record<string, string> = {}, body?: Buffer): Promise<unknown> => {
+      const answer = await ask({ ...admin, path: asked, headers }, body);
+      return { code: answer.code, ...(JSON.parse(answer.body) as object) };
+    };
+    expect(await said(`${pods}/web:8080/proxy/a/b?c=d`, { 'x-own': 'kept', 'impersonate-user': 'admin', 'impersonate-group': 'system:masters' })).toEqual({
+      code: 200,
+      method: 'GET',
+      url: '/a/b?c=d',
+      host: 'web:8080',
+      forwarded: `${pods}/web:8080/proxy/a/b`,
+      own: 'kept',
+      body: '',
+    });
+    expect(await said(`${pods}/web/proxy/teapot`, {}, Buffer.from('tea'))).toMatchObject({ code: 418, method: 'POST', host: 'web:80', body: 'tea' });
+    expect(await viaServer(`${pods}/web/proxy`)).toMatchObject({ code: 301 });
+    const unanswered = 'error trying to reach service: the connection ended without an answer';
+    expect(await said(`${pods}/web/proxy/switch`)).toMatchObject({ code: 503, message: unanswered });
+    expect(await said(`${pods}/web:no/proxy/`)).toMatchObject({ code: 400, message: 'invalid port "no" of a pod: it is a number from 1 to 65535' });
+    expect(await said(`${pods}/a:b:c:d/proxy/`)).toMatchObject({ code: 400, message: 'invalid pod request "a:b:c:d"' });
+    expect(await said(`${pods}/none/proxy/`)).toMatchObject({ code: 404 });
+
+    const ports = [{ name: 'http', port: 80, targetPort: 8080 }];
+    expect(await adminClient.create(serviceKind, { metadata: { name: 'web', namespace: 'default' }, spec: { ports } })).toMatchObject({ ok: true });
+    expect(await said(`${services}/web/proxy/`)).toMatchObject({ code: 503, message: 'no endpoints available for service "web"' });
+    const addresses = [{ ip: '10.0.0.1', targetRef: { kind: 'Pod', name: 'web', namespace: 'default' } }];
+    const subsets = [{ addresses, ports: [{ name: 'http', port: 8080 }] }];
+    expect(await adminClient.create(endpointsKind, { metadata: { name: 'web', namespace: 'default' }, subsets })).toMatchObject({ ok: true });
+    for (const name of ['web', 'web:80', 'http:web:http', 'web:http']) {
+      expect(await said(`${services}/${name}/proxy/x`)).toMatchObject({ code: 200, url: '/x', host: 'web:8080' });
+    }
+    expect(await said(`${services}/web:81/proxy/`)).toMatchObject({ code: 503, message: 'no service port "81" found for service "web"' });
   });
 
   test('that does not listen: the API server reports it as Kubernetes does (v1.36.4)', async () => {

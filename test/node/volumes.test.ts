@@ -86,6 +86,34 @@ describe('a volume that has to be attached', () => {
     }),
   );
 
+  test.each([
+    {
+      period: 10,
+      phase: 'Failed',
+      reason: 'VolumeAttachmentLimitExceeded',
+      start: 'VolumeAttachmentLimitExceeded: Node has reached its volume attachment limit',
+    },
+    { period: undefined, phase: 'Pending', reason: undefined, start: 'FailedMount: Unable to attach or mount volumes' },
+  ])('and for which the node has no room, with a limit that changes every $period seconds: the pod is $phase in the end', ({ period, start, ...ends }) =>
+    onHollowNodes(async (cluster) => {
+      await cluster.create(csiDriverKind, {
+        metadata: { name: 'driver' },
+        spec: { attachRequired: true, ...(period === undefined ? {} : { nodeAllocatableUpdatePeriodSeconds: period }) },
+      });
+      await cluster.volume('vol');
+      await cluster.podWith('web', ['vol']);
+      await attach(cluster, 'vol', false);
+      const attachError = { message: 'no room', errorCode: 8, time: '2026-01-01T00:00:00Z' };
+      await cluster.changeStatus(volumeAttachmentKind, { name: attachment('vol') }, (va) => ({ ...va, status: { attached: false, attachError } }));
+      await cluster.world.sleep(100_000);
+      expect(await phase(cluster, 'web')).toBe('Pending');
+      await cluster.world.sleep(30_000);
+      const { status } = await cluster.getPod('web');
+      expect({ phase: status.phase, reason: status.reason }).toEqual(ends);
+      expect(await cluster.events('web')).toEqual([expect.stringContaining(start)]);
+    })(),
+  );
+
   test(
     'is not mounted without its VolumeAttachment',
     onHollowNodes(async (cluster) => {

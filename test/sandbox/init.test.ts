@@ -94,6 +94,15 @@ describeWithSandboxes('the processes of a container', () => {
     expect(readdirSync(`/proc/${pid}/fd`).sort()).toEqual(['0', '1', '2']);
   });
 
+  test('may open their standard streams again by name, as any user', async () => {
+    const script = 'echo out >/dev/stdout; echo err >/dev/stderr; echo again >>/proc/self/fd/1; head -c1 </dev/stdin | wc -c';
+    for (const over of [{}, nonRoot]) {
+      expect((await containers.output({ ...shell(script), ...over })).split('\n').sort()).toEqual(['0', 'again', 'err', 'out']);
+      const { id } = await containers.start({ ...shell('exec sleep infinity'), ...over });
+      expect(await containers.exec(id, ['/bin/sh', '-c', 'echo out >/dev/stdout; echo err >/dev/stderr'])).toBe('out\nerr');
+    }
+  });
+
   test('have a session keyring of their own', async () => {
     const keyring = 'print syscall(250, 0, -3, 0), "\\n"';
     const host = execFileSync('sh', ['-c', `perl -e '${keyring}'`], { encoding: 'utf8' }).trim();

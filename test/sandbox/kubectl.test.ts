@@ -1,11 +1,14 @@
 /** Running pods with the real kubectl: logs, exec, cp, port-forward, and an agent that is killed. */
+import { execFile } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type MoorProcess, startMoor } from '../moor-process.ts';
+import { ociArchive, programsLayer } from '../images/archives.ts';
 import { describeWithSandboxes, endContainers } from './sandboxes.ts';
 
 const server =
@@ -67,6 +70,28 @@ describeWithSandboxes('pods that run', () => {
     writeFileSync(file, script);
     return moor.bash(file);
   };
+
+  test('images: one that is only a name runs nothing in its place; once it is loaded, its program runs', async () => {
+    const image = 'example.com/app:1';
+    const spec = { restartPolicy: 'Never', containers: [{ name: 'app', image }] };
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'imaged' }, spec };
+    expect(await moor.kubectlWith(JSON.stringify(pod), 'apply', '-f', '-')).toMatchObject({ code: 0 });
+    const get = async (field: string) => (await moor.kubectl('get', 'pod', 'imaged', '-o', `jsonpath={.status.containerStatuses[0].${field}}`)).stdout;
+    await expect.poll(() => get('state.waiting'), { timeout: 60_000 }).toContain('CreateContainerError');
+    expect(await get('state.waiting.message')).toMatch(/^the program of image "example.com\/app:1" is not known: .*moor load FILE$/);
+    const file = path.join(dataDir, 'app.tar');
+    writeFileSync(file, ociArchive({ name: image, layers: [programsLayer()], config: { Cmd: ['sh', '-c', 'id -un; ls -d /usr/share /root'], User: 'app' } }));
+    const loaded = await promisify(execFile)(process.execPath, ['dist/main/moor.js', 'load', file, '--data-dir', dataDir, '-o', 'json']);
+    const [{ name, digest }] = JSON.parse(loaded.stdout) as [{ name: string; digest: string }];
+    expect(name).toBe(image);
+    await expect.poll(() => get('state.terminated.reason'), { timeout: 60_000 }).toBe('Error');
+    expect(await get('imageID')).toBe(`example.com/app@${digest}`);
+    await expect.poll(async () => (await moor.kubectl('logs', 'imaged')).stdout, { timeout: 60_000 }).toMatch(/^app\nls: .*\/usr\/share.*\nls: .*\/root.*\n$/);
+    expect(await get('state')).not.toContain('running');
+    const web = await moor.kubectl('get', 'pod', 'web', '-o', 'jsonpath={.status.containerStatuses[0].imageID}');
+    expect(web.stdout).toBe('mooring.dev/host-image');
+    expect(await moor.kubectl('delete', 'pod', 'imaged', '--timeout=60s')).toMatchObject({ code: 0 });
+  });
 
   test('logs: of one container, --tail, --limit-bytes, --previous', async () => {
     // Output passes a pipe before it is in the log.

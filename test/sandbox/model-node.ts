@@ -36,6 +36,7 @@ export class ModelNode {
   now = Date.UTC(2026, 0, 1);
   memory: PodWorkerState = initialWorkerState;
   volumesReady = true;
+  volumesRejected: string | undefined;
   health: (id: string) => ContainerHealth = () => ({ started: true, ready: true, failed: undefined });
   /** Events, as 'reason: message'. */
   readonly said: string[] = [];
@@ -68,7 +69,8 @@ export class ModelNode {
       node: undefined,
       admitted: this.#admitted || this.pod?.status.startTime !== undefined,
       others: () => [],
-      mounts: () => (this.volumesReady ? { ready: true, mounts: new Map(), supplementalGroups: [] } : { ready: false, waiting: ['v'] }),
+      mounts: () =>
+        this.volumesReady ? { ready: true, mounts: new Map(), supplementalGroups: [] } : { ready: false, waiting: ['v'], rejected: this.volumesRejected },
       isUnmounted: this.memory.volumesReleased,
       freeAddress: () => '10.0.0.5',
       problem: () => undefined,

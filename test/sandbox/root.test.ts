@@ -1,6 +1,7 @@
 /** What containers see of the host, and whether a path in their root or volumes leads out of it. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ContainerSpec, PodSandboxSpec, PodState, Runtime } from '../../src/node/runtime.ts';
@@ -49,6 +50,17 @@ describeWithSandboxes('the root of a container', () => {
     expect(await run('id -un && perl -e "print 1+1" && ls /etc/ssl/certs | wc -l && node -p 6*7', nonRoot)).not.toContain('not found');
     expect(await run('node -p 6*7 && python3 -c "print(3*4)"', nonRoot)).toBe('42\n12');
     expect(await run('find / -xdev -type s 2>/dev/null | head')).toBe('');
+  });
+
+  test('takes no more than its limit of what is written to it, in bytes and in files', async () => {
+    const fill = 'head -c 3000000 /dev/zero >/tmp/a; stat -c %s /tmp/a; mkdir /var/many; cd /var/many; touch $(seq 1 9000); ls | wc -l';
+    const [, written = 0, files = 0] = /(\d+)\n(?:.*\n)*(\d+)$/.exec(await run(`{ ${fill}; } 2>/dev/null`, { writableBytes: 1_000_000 }))?.map(Number) ?? [];
+    expect([written, files].every((count) => count > 0)).toBe(true);
+    expect(written).toBeLessThanOrEqual(1_000_000);
+    expect(files).toBeLessThan(4096);
+    const own = await run('stat -f -c "%b %S" /tmp');
+    const [blocks = 0, size = 0] = own.split(' ').map(Number);
+    expect(blocks * size).toBeLessThanOrEqual(totalmem() / 8);
   });
 
   test('has no mount and no process of the host in it', async () => {

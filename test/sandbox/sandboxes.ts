@@ -11,7 +11,7 @@ import type { ContainerSpec, PodSandboxSpec, PodState, Runtime } from '../../src
 import { canSandbox } from '../../src/node/runtimes/sandbox/detect.ts';
 import type { ShimSettings } from '../../src/node/runtimes/sandbox/shim/shim.ts';
 import { layoutOf } from '../../src/node/runtimes/sandbox/shim/layout.ts';
-import { marked, run, signal } from '../../src/node/runtimes/sandbox/shim/processes.ts';
+import { directoriesOf, killGroups, marked, run, signal } from '../../src/node/runtimes/sandbox/shim/processes.ts';
 import { sandboxRuntime } from '../../src/node/runtimes/sandbox/sandbox.ts';
 
 /** Tests with containers. On a machine that does not permit them, only the error is tested. */
@@ -78,6 +78,8 @@ export async function sandboxMachine(options: Partial<ShimSettings> = {}): Promi
 export async function endContainers(state: string): Promise<void> {
   const layout = layoutOf(state);
   for (const mark of [`shim ${state}`, layout.mark('')]) for (const pid of marked(mark).values()) signal(pid, 'SIGKILL');
+  // The end of their parents, which have no rights, does not end processes of other users than root.
+  killGroups(directoriesOf(layout.group));
   await run(['ip', 'link', 'del', layout.bridge]);
 }
 

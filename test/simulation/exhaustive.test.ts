@@ -1,6 +1,6 @@
 /**
  * All orders of effects and all crash points, in worlds with two of everything: here as many as fit into a few seconds, the rest with
- * `npm run sim:exhaustive`.
+ * `npm run fuzz:exhaustive`.
  */
 import { describe, expect, test } from 'vitest';
 import { explore } from '../../src/sim/exhaustive/explore.ts';

@@ -45,12 +45,13 @@ describe('a plan', () => {
         'lost-mount',
         'disk-damage',
       ] as const),
-      ...(['slow', 'lossy', 'cuts', 'stale', 'twice', 'conflicts', 'bad', 'silence'] as const),
+      ...(['slow', 'lossy', 'cuts', 'stale', 'twice', 'conflicts', 'bad', 'silence', 'unreliable', 'stale-nodes'] as const),
+      ...(['csi-call', 'csi-down', 'csi-gone', 'csi-kill-caller'] as const),
     ];
     const drawn = new Set(plans.flatMap(({ faults }) => faults.map((fault: Fault) => fault.kind)));
     expect([...drawn].sort()).toEqual([...kinds].sort());
     const actions = plans.flatMap((plan) => plan.actions.map(({ action }) => action));
-    expect(new Set(actions.map(({ do: what }) => what)).size).toBe(35);
+    expect(new Set(actions.map(({ do: what }) => what)).size).toBe(57);
     expect(actions.some((action) => action.do === 'create-claim' && action.from !== undefined)).toBe(true);
     // The subject of each invariant has to be drawn, or it could never fail.
     expect(actions.some((action) => action.do === 'create-volume' && action.storageClass === 'late')).toBe(true);

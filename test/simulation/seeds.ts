@@ -403,4 +403,20 @@ export const foundBugs: readonly FoundBug[] = [
       ],
     },
   },
+  {
+    seed: 1,
+    bug: 'the disk of the last pod stayed attached for minutes: the node went on listing it in volumesInUse after it was unmounted',
+    fix: 'the volume manager notifies the node status also when a volume is unstaged',
+    plan: {
+      seed: 1,
+      settings: { ...settings, agents: ['node-1', 'node-2'], confluent: true },
+      actions: [
+        { at: 0, who: 'admin', action: { do: 'create-class', name: 'fast', reclaim: 'Delete', waits: false } },
+        { at: 1_000, who: 'user', action: { do: 'create-claim', name: 'data-1', sizeGi: 1, storageClass: 'fast', mode: 'ReadWriteOnce' } },
+        { at: 2_000, who: 'user', action: { do: 'create-deployment', name: 'app-1', replicas: 1, claim: 'data-1' } },
+        { at: 80_000, who: 'user', action: { do: 'scale-deployment', name: 'app-1', replicas: 0 } },
+      ],
+      faults: [],
+    },
+  },
 ];

@@ -18,7 +18,11 @@ import { type SimulatedWorld, simulate } from '../../src/sim/world/world.ts';
 import type { World } from '../../src/world/world.ts';
 import { startTestCluster, type TestCluster } from '../client/test-cluster.ts';
 
-const noDrivers: ExpandingDrivers = { facts: () => undefined, expand: () => Promise.reject(new Error('there are no drivers')) };
+const noDrivers: ExpandingDrivers = {
+  onChange: () => () => undefined,
+  facts: () => undefined,
+  expand: () => Promise.reject(new Error('there are no drivers')),
+};
 
 interface Running extends Partial<LoopOptions> {
   readonly drivers?: ExpandingDrivers;
@@ -28,7 +32,7 @@ function runExpander(transport: Transport, world: World, { drivers = noDrivers, 
   const informers: Informers = new Informers({ client: createClient({ transport }), world });
   const client = createClient({ transport, observer: informers.observer });
   const recorder = new EventRecorder({ world, client, eventKind, component: 'volume_expand' });
-  runController(expander({ client, informers, events: new RecordedEvents(recorder, world.clock), drivers }), { world, informers, ...more });
+  runController(expander({ client, informers, events: new RecordedEvents(recorder, world.clock), drivers, log: world.log }), { world, informers, ...more });
   informers.start();
 }
 
@@ -168,6 +172,7 @@ test('a process that dies before any action, and one after it, hand the claim to
 
 /** A backend that only remembers sizes. */
 class Disk implements ExpandingDrivers {
+  readonly onChange = () => () => undefined;
   size = '1Gi';
   calls = 0;
   failures = 0;

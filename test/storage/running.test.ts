@@ -184,9 +184,10 @@ describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
       const cluster = await startStorageCluster(world, mode);
       runStorage(cluster, world);
       await createClaim(cluster, 'data', '1Gi', { spec: { storageClassName: '' } });
-      await world.sleep(60_000);
+      // The fourth is due after a minute.
+      await world.sleep(59_000);
       expect(await counts(cluster)).toEqual(['FailedBinding x3']);
-      await world.sleep(13 * 60_000);
+      await world.sleep(13 * 60_000 + 1000);
       expect(await counts(cluster)).toEqual(['FailedBinding x8']);
       await world.sleep(6 * 3_600_000);
       expect(await counts(cluster)).toEqual(['FailedBinding x80']);

@@ -7,6 +7,7 @@ import { namespaceKind } from '../../src/api/kinds/core/namespace.ts';
 import { persistentVolumeClaimKind } from '../../src/api/kinds/core/persistent-volume-claim.ts';
 import { persistentVolumeKind } from '../../src/api/kinds/core/persistent-volume.ts';
 import { serviceAccountKind } from '../../src/api/kinds/core/service-account.ts';
+import { runtimeClassKind } from '../../src/api/kinds/node/runtime-class.ts';
 import { podKind } from '../../src/api/kinds/pod/pod.ts';
 import { provisioner } from '../../src/storage/provisioner/controller.ts';
 import { reclaimer } from '../../src/storage/reclaimer/controller.ts';
@@ -38,7 +39,7 @@ export interface StorageCluster {
 
 export async function startStorageCluster(world: World, mode: BindMode = 'transaction'): Promise<StorageCluster> {
   const store = openMemoryStore();
-  const kinds = [...storageAndCoreKinds, untypedKind(podKind), untypedKind(volumeIntentKind)];
+  const kinds = [...storageAndCoreKinds, untypedKind(podKind), untypedKind(runtimeClassKind), untypedKind(volumeIntentKind)];
   const api = createApi({ store, world, kinds, extensions: mode === 'plain' ? undefined : { authorizer: allowAuthenticated } });
   const transport = createInProcessTransport(api, { name: 'test', groups: ['system:masters'] }, 'test');
   const client = createClient({ transport });
@@ -77,10 +78,12 @@ export function runStorage(
   const options = { world, informers, ...more };
   const making = {
     facts: (name: string) => backend.driver(name),
+    onChange: () => () => undefined,
     create: async (intent: Parameters<FakeBackend['create']>[0]) => backend.create(intent),
     delete: async (_: string, { handle }: { readonly handle: string }) => backend.delete(handle),
   };
   const deleting = {
+    onChange: making.onChange,
     facts: making.facts,
     delete: async (_: string, source: Parameters<FakeBackend['handleOf']>[0]) => backend.delete(backend.handleOf(source)),
   };

@@ -1,15 +1,17 @@
 /** Every way to end a cluster, and what it leaves on the machine: counted by its own paths and names, since other clusters run at the same time. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { nameOf, socketOf } from '../../src/node/runtimes/sandbox/shim/layout.ts';
 import { root } from '../moor-process.ts';
 import { describeWithSandboxes } from '../sandbox/sandboxes.ts';
+import { nothing, tracesOf } from './machine-traces.ts';
 
+/** Of control groups of version 1. */
+const freezer = '/sys/fs/cgroup/freezer';
 const moorScript = path.join(root, 'dist/main/moor.js');
 
 describeWithSandboxes('the life of a cluster', () => {
@@ -37,6 +39,20 @@ describeWithSandboxes('the life of a cluster', () => {
     };
     execFileSync('kubectl', ['--kubeconfig', kubeconfig, 'apply', '-f', '-'], { env: env(), input: JSON.stringify(pod) });
     kubectl(kubeconfig, 'wait', '--for=condition=Ready', 'pod/app', '--timeout=60s');
+  };
+
+  /** Of a new claim of a cluster without sandboxes. */
+  const hostPathVolume = (name: string): string => {
+    const kubeconfig = moor('kubeconfig', name, '--path').stdout.trim();
+    const claim = {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'data' },
+      spec: { storageClassName: 'immediate', accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Mi' } } },
+    };
+    execFileSync('kubectl', ['--kubeconfig', kubeconfig, 'apply', '-f', '-'], { env: env(), input: JSON.stringify(claim) });
+    kubectl(kubeconfig, 'wait', '--for=jsonpath={.status.phase}=Bound', 'pvc/data', '--timeout=60s');
+    return kubectl(kubeconfig, 'get', 'pv', '-o', 'jsonpath={.items[0].spec.hostPath.path}');
   };
 
   test('in the background: found by its name, stopped, continued, taken down, deleted', () => {
@@ -96,10 +112,14 @@ describeWithSandboxes('the life of a cluster', () => {
     expect(moor('stop', 'lost').code).toBe(0);
     spawnSync('rm', ['-rf', dataDir]);
     expect(tracesOf(dataDir).mounts.length).toBeGreaterThan(0);
+    expect(clusters()).toEqual([]);
     expect(moor('up', 'lost', '-d').code).toBe(0);
     expect(moor('logs', 'lost').stdout).toContain('the data directory was removed while its pods ran');
     runPod(moor('kubeconfig', 'lost', '--path').stdout.trim());
-    expect(moor('delete', 'lost', '--yes').code).toBe(0);
+    // The same, and deleted without another start.
+    expect(moor('stop', 'lost').code).toBe(0);
+    spawnSync('rm', ['-rf', dataDir]);
+    expect(moor('delete', 'lost', '--yes')).toMatchObject({ code: 0, stdout: expect.stringContaining('removed 1 pod') });
     expect(tracesOf(dataDir)).toEqual(nothing);
   });
 
@@ -127,6 +147,9 @@ describeWithSandboxes('the life of a cluster', () => {
   test('two clusters run side by side', () => {
     for (const name of ['one', 'two']) expect(moor('up', name, '-d', '--runtime', 'hollow').code).toBe(0);
     expect(clusters().map(({ name, status }) => `${name} ${status}`)).toEqual(['one Running', 'two Running']);
+    // The directories of their volumes are beside one another.
+    const [ofOne = '', ofTwo = ''] = ['one', 'two'].map(hostPathVolume);
+    expect([ofOne, ofTwo].map((directory) => existsSync(directory))).toEqual([true, true]);
     expect(moor('up', 'one', '-d').stderr).toContain('in use by another moor');
     // A copy of a data directory names the process that serves the original.
     const copy = path.join(state, 'copy');
@@ -134,7 +157,12 @@ describeWithSandboxes('the life of a cluster', () => {
     expect(moor('delete', '--data-dir', copy, '--yes').code).toBe(0);
     expect(existsSync(copy)).toBe(false);
     expect(moor('status', 'one').code).toBe(0);
-    for (const name of ['one', 'two']) expect(moor('delete', name, '--yes').code).toBe(0);
+    expect(moor('delete', 'one', '--yes').code).toBe(0);
+    expect([ofOne, ofTwo].map((directory) => existsSync(directory))).toEqual([false, true]);
+    expect(moor('delete', 'two', '--yes').code).toBe(0);
+    const endings = [ofOne, ofTwo].map((directory) => directory.slice(directory.lastIndexOf('-')));
+    const left = existsSync(path.dirname(ofOne)) ? readdirSync(path.dirname(ofOne)) : [];
+    expect(left.filter((name) => endings.some((ending) => name.endsWith(ending)))).toEqual([]);
   });
 
   test('a data directory in use is refused whatever the store, and files of others in it stay', () => {
@@ -149,6 +177,75 @@ describeWithSandboxes('the life of a cluster', () => {
     expect(readdirSync(dataDir)).toEqual(['volumes']);
   });
 
+  test('a file of the user with a name of a cluster is refused and stays', () => {
+    const dataDir = path.join(state, 'own');
+    mkdirSync(path.join(dataDir, 'store'), { recursive: true });
+    writeFileSync(path.join(dataDir, 'store/notes.txt'), 'of the user');
+    const { code, stderr } = moor('up', '--data-dir', dataDir, '--listen', '127.0.0.1:0', '--runtime', 'hollow', '-d');
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`${dataDir}/store/notes.txt is not Mooring's`) });
+    expect(moor('delete', '--data-dir', dataDir, '--yes').code).toBe(1);
+    expect(readdirSync(dataDir, { recursive: true })).toEqual(['store', 'store/notes.txt']);
+  });
+
+  test('a start that fails leaves what moor list shows, or nothing', () => {
+    const up = moor('up', 'failed', '-d', '--runtime', 'hollow', '--listen', '192.0.2.1:0');
+    expect(up).toMatchObject({ code: 1, stderr: expect.stringContaining('192.0.2.1') });
+    expect(cluster('failed')?.status).toBe('Down');
+    expect(moor('logs', 'failed')).toMatchObject({ code: 1, stderr: expect.stringContaining('it has no log file') });
+    expect(moor('delete', 'failed', '--yes').code).toBe(0);
+    expect(moor('up', 'failed', '-d', '--runtime', 'none').code).toBe(2);
+    expect(readdirSync(state).filter((name) => name.startsWith('mooring'))).toEqual([]);
+  });
+
+  test('-o json: where it is, once it is ready', () => {
+    expect(moor('up', 'shop', '-o', 'json')).toMatchObject({ code: 2, stderr: expect.stringContaining('-o json needs --detach') });
+    const up = moor('up', 'shop', '-d', '-o', 'json', '--runtime', 'hollow');
+    expect(up.code, up.stderr).toBe(0);
+    const { stdout } = moor('status', 'shop', '-o', 'json');
+    expect(JSON.parse(up.stdout)).toEqual(JSON.parse(stdout));
+    expect(JSON.parse(stdout)).toMatchObject({ name: 'shop', status: 'Running' });
+    expect(moor('delete', 'shop', '--yes').code).toBe(0);
+  });
+
+  test('in the background with damaged data: exit code 3, and the reason', () => {
+    expect(moor('up', 'damaged', '-d', '--runtime', 'hollow').code).toBe(0);
+    expect(moor('stop', 'damaged').code).toBe(0);
+    const manifest = path.join(state, 'mooring-damaged', 'manifest.json');
+    writeFileSync(manifest, 'no manifest');
+    const { code, stdout, stderr } = moor('up', 'damaged', '-d', '--runtime', 'hollow');
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    expect(stderr).toContain(`is damaged and was not changed: ${manifest}`);
+    expect(readFileSync(manifest, 'utf8')).toBe('no manifest');
+    expect(moor('delete', 'damaged', '--yes').code).toBe(0);
+  });
+
+  // A process in a frozen group does not end by SIGKILL, like one that waits for a disk (state D). Control groups of version 2 have no such state.
+  test.runIf(existsSync(freezer))('a process that does not end is named after a bounded wait, with progress on a terminal', () => {
+    expect(moor('up', 'frozen', '-d').code).toBe(0);
+    const { dataDir } = cluster('frozen') ?? { dataDir: '' };
+    runPod(moor('kubeconfig', 'frozen', '--path').stdout.trim());
+    const init = tracesOf(dataDir).processes.find((each) => each.endsWith(' moor-init'));
+    const group = path.join(freezer, path.basename(state));
+    mkdirSync(group);
+    try {
+      writeFileSync(path.join(group, 'cgroup.procs'), String(Number.parseInt(init ?? '', 10)));
+      writeFileSync(path.join(group, 'freezer.state'), 'FROZEN');
+      const { status, stdout } = spawnSync('script', ['-qec', `'${process.execPath}' '${moorScript}' down frozen`, '/dev/null'], {
+        env: env(),
+        encoding: 'utf8',
+      });
+      expect(status).toBe(1);
+      expect(stdout.split('\r\u001b[K')).toContainEqual(expect.stringMatching(/^Ending 1 pod: \d of 1 ended … \d+ s$/));
+      expect(stdout).toMatch(/moor down: the pods of .* 30 s after SIGKILL there is still process \d+ \(.*\) in state D/);
+    } finally {
+      writeFileSync(path.join(group, 'freezer.state'), 'THAWED');
+    }
+    expect(moor('down', 'frozen')).toMatchObject({ code: 0, stderr: '' });
+    rmdirSync(group);
+    expect(tracesOf(dataDir)).toEqual({ ...nothing, directory: true });
+    expect(moor('delete', 'frozen', '--yes').code).toBe(0);
+  });
+
   test('--ephemeral refuses a directory with data', () => {
     expect(moor('up', 'kept', '-d', '--runtime', 'hollow').code).toBe(0);
     expect(moor('stop', 'kept').code).toBe(0);
@@ -158,45 +255,3 @@ describeWithSandboxes('the life of a cluster', () => {
     expect(moor('delete', 'kept', '--yes').code).toBe(0);
   });
 });
-
-interface Traces {
-  /** 'PID command' */
-  readonly processes: readonly string[];
-  readonly mounts: readonly string[];
-  readonly devices: readonly string[];
-  readonly links: readonly string[];
-  readonly groups: readonly string[];
-  readonly socket: boolean;
-  readonly directory: boolean;
-}
-
-const nothing: Traces = { processes: [], mounts: [], devices: [], links: [], groups: [], socket: false, directory: false };
-
-/** What this machine has of a cluster with one node. */
-function tracesOf(dataDir: string): Traces {
-  const sandbox = path.join(dataDir, 'nodes', 'node-1', 'sandbox');
-  const name = `moor-${nameOf(sandbox)}`;
-  return {
-    processes: readdirSync('/proc').flatMap((pid) => (/^\d+$/.test(pid) && belongs(pid, dataDir, nameOf(sandbox)) ? `${pid} ${commandOf(pid)}` : [])),
-    mounts: readFileSync('/proc/self/mountinfo', 'utf8')
-      .split('\n')
-      .filter((line) => line.includes(` ${dataDir}/`)),
-    devices: readdirSync('/sys/block').filter((block) => read(`/sys/block/${block}/loop/backing_file`).startsWith(dataDir)),
-    links: readdirSync('/sys/class/net').filter((link) => link === name),
-    groups: ['', ...readdirSync('/sys/fs/cgroup')].map((controller) => path.join('/sys/fs/cgroup', controller, name)).filter((group) => existsSync(group)),
-    socket: existsSync(socketOf(sandbox)),
-    directory: existsSync(dataDir),
-  };
-}
-
-const read = (file: string): string => {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
-};
-const commandOf = (pid: string): string => read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim();
-/** By its arguments, or by the mark that the shim gives its processes. */
-const belongs = (pid: string, dataDir: string, mark: string): boolean =>
-  Number(pid) !== process.pid && (commandOf(pid).includes(dataDir) || read(`/proc/${pid}/environ`).includes(`=${mark}:`));

@@ -69,6 +69,14 @@ describe('explanations as an API, by the real kubectl', () => {
     expect(seen.status.unseen.map(({ what }) => what)).toContain('persistentvolumes');
   });
 
+  test('role view is enough to ask, in the namespaces where it is bound', async () => {
+    const ann = '--as=system:serviceaccount:default:ann';
+    await moor.kubectl('create', 'rolebinding', 'ann', '--clusterrole=view', '--serviceaccount=default:ann');
+    expect((await moor.kubectl('get', 'why', 'pvc.data', '-o', 'jsonpath={.status.code}', ann)).stdout).toBe('NoVolumeFits');
+    expect((await moor.kubectl('get', 'why', '-o', 'name', ann)).stdout).toBe('explanation.mooring.dev/pvc.data\n');
+    expect((await moor.kubectl('get', 'why', '-n', 'kube-system', ann)).stderr).toContain('cannot list resource "explanations"');
+  });
+
   test('what they cannot do is refused: selectors, watches, writes', async () => {
     expect((await moor.kubectl('get', 'why', '-l', 'app=x')).stderr).toContain('labelSelector is not supported for explanations');
     expect((await moor.kubectl('delete', 'why', 'pvc.data')).stderr).toContain('(MethodNotAllowed)');

@@ -7,6 +7,20 @@ const waiting = { volumeBindingMode: 'WaitForFirstConsumer' };
 const ebs = { provisioner: 'ebs.csi.aws.com' };
 
 describe('a claim that needs a provisioned volume', () => {
+  test('the driver refused to make one where the scheduler wanted it', () => {
+    const message = 'running PreBind plugin "VolumeBinding": binding volumes: provisioning failed for PVC "data"';
+    const saying = (text: string) =>
+      pod('web', ['data'], {
+        status: { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'False', message: text, lastProbeTime: null, lastTransitionTime: null }] },
+      });
+    const objects = [pvc('data', '900Pi', { spec: { storageClassName: 'fast' } }), storageClass('fast', { ...ebs, ...waiting }), node('n1')];
+    const fixes = [{ commands: ['kubectl -n default describe pvc data'] }];
+    for (const target of ['pvc/data', 'pod/web'])
+      expect(explanation(target, [...objects, saying(message)])).toMatchObject({ verdict: 'stuck', code: 'ProvisioningFailed', fixes });
+    // A message about another claim says nothing of this one.
+    expect(explanation('pvc/data', [...objects, saying(message.replace('data', 'more'))])).toMatchObject({ code: 'WaitForPodScheduled' });
+  });
+
   test('its StorageClass is missing', () => {
     const objects = [pvc('data', '1Gi', { spec: { storageClassName: 'slwo' } }), storageClass('slow', ebs), storageClass('fast', ebs)];
     expect(answer('pvc/data', objects)).toMatchInlineSnapshot(`
@@ -73,6 +87,8 @@ describe('a claim that needs a provisioned volume', () => {
         - install ebs.csi.aws.com, or start it; it provisions the volume as soon as it runs
             kubectl get csidrivers
             kubectl get pods -A | grep -i csi
+        - if it runs, for instance behind a socket of --csi-endpoint: read what it says about the claim
+            kubectl -n default events --for pvc/data
         - create the claim again with another StorageClass: "local"
             kubectl -n default delete pvc data
 

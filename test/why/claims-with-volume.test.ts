@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { PersistentVolumeClaim } from '../../src/api/generated/types.ts';
 import { available, pod, pv, pvc, reservedFor } from '../storage/objects.ts';
 import { answer, bound, boundTo, disk, explanation, onNode } from './explain-objects.ts';
 
@@ -211,5 +212,34 @@ describe('a claim that is bound', () => {
       code: 'FileSystemResizePending',
       next: { does: 'start a pod that uses the claim' },
     });
+  });
+});
+
+describe('a claim that wants another VolumeAttributesClass', () => {
+  const csi = { csi: { driver: 'disks.example.com', volumeHandle: 'h' } };
+  const told = (status: Partial<PersistentVolumeClaim['status']>) => {
+    const has = { phase: 'Bound', capacity: { storage: '1Gi' }, ...status };
+    const claim = pvc('data', '1Gi', { ...bound, spec: { volumeName: 'disk', volumeAttributesClassName: 'gold' }, status: has });
+    return explanation('pvc/data', [claim, pv('disk', '1Gi', { spec: { ...boundTo('data'), ...csi }, status: { phase: 'Bound' } })]);
+  };
+  const failed = [{ type: 'ModifyVolumeError', status: 'True', reason: 'InvalidArgument', message: 'no', lastProbeTime: null, lastTransitionTime: null }];
+  const ofGold = (status: string) => ({ modifyVolumeStatus: { status, targetVolumeAttributesClassName: 'gold' } });
+
+  test.each<[string, string, string, Partial<PersistentVolumeClaim['status']>]>([
+    ['Modifying', 'waiting', 'is being given the attributes of "gold" by ControllerModifyVolume', {}],
+    [
+      'ModifyPending',
+      'stuck',
+      'VolumeAttributesClass "gold" does not exist, or cannot be given to a volume of disks.example.com',
+      { modifyVolumeStatus: { status: 'Pending' } },
+    ],
+    ['ModifyFailing', 'stuck', 'ControllerModifyVolume, which failed last: InvalidArgument, no', { ...ofGold('InProgress'), conditions: failed }],
+    ['ModifyInfeasible', 'stuck', 'disks.example.com refuses the attributes of "gold": InvalidArgument, no', { ...ofGold('Infeasible'), conditions: failed }],
+  ])('%s', (code, verdict, text, status) => {
+    expect(told(status)).toMatchObject({ code, verdict, summary: expect.stringContaining(text) });
+  });
+
+  test('is told nothing once its volume has it', () => {
+    expect(told({ currentVolumeAttributesClassName: 'gold' })).toMatchObject({ code: 'Bound', verdict: 'fine' });
   });
 });

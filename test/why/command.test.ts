@@ -202,7 +202,7 @@ describe('moor why with wrong arguments', () => {
   test.each([
     [
       ['why', 'svc/web', '--server', 'http://127.0.0.1:1'],
-      'the target is pvc, pv, pod, va, sts, deploy, job, node, sc, driver, ns or quota, with /NAME, not "svc/web"',
+      'the target is pvc, pv, pod, va, sts, deploy, job, node, sc, driver, ns, quota or vs, with /NAME, not "svc/web"',
     ],
     [['why', 'pvc/data', '-o', 'xml'], '--output must be one of text, json, not "xml"'],
     [['why', 'pvc/data', '--server', 'localhost'], '--server must be a URL'],

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../src/api/object.ts';
 import { methodOf, requestPath } from '../../src/api/request-info.ts';
 import { ApiError } from '../../src/api/status.ts';
-import { ClusterError } from '../../src/why/reading/cluster-reader.ts';
+import { ClusterError, ClusterUnreachable } from '../../src/why/reading/cluster-reader.ts';
 import { readObjects } from '../../src/why/reading/read-objects.ts';
 import { createClient } from '../../src/client/client.ts';
 import type { Answer, Transport, TransportRequest } from '../../src/client/transport.ts';
@@ -161,7 +161,8 @@ describe('what the server refuses', () => {
   ])('%s is an error', async (_, answer, message) => {
     const server = new SmallServer(claim);
     server.instead.set('persistentvolumeclaims', answer);
-    await expect(read(server, 'pvc', 'data')).rejects.toThrow(new ClusterError(message));
+    const unreachable = answer.type === 'unreachable';
+    await expect(read(server, 'pvc', 'data')).rejects.toThrow(unreachable ? new ClusterUnreachable(message) : new ClusterError(message));
   });
 });
 

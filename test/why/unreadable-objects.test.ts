@@ -89,8 +89,8 @@ describe('the target', () => {
     [['persistentvolumeclaim/data'], { kind: 'pvc', namespace: 'shop', name: 'data' }],
     [['PV/one'], { kind: 'pv', name: 'one' }],
     [['volumeattachment.storage.k8s.io/csi-1'], { kind: 'va', name: 'csi-1' }],
-    [['data'], 'the target is pvc, pv, pod, va, sts, deploy, job, node, sc, driver, ns or quota, with /NAME, not "data"'],
-    [['svc/data'], 'the target is pvc, pv, pod, va, sts, deploy, job, node, sc, driver, ns or quota, with /NAME, not "svc/data"'],
+    [['data'], 'the target is pvc, pv, pod, va, sts, deploy, job, node, sc, driver, ns, quota or vs, with /NAME, not "data"'],
+    [['svc/data'], 'the target is pvc, pv, pod, va, sts, deploy, job, node, sc, driver, ns, quota or vs, with /NAME, not "svc/data"'],
     [['pvc/'], 'the target has one name: pvc/NAME, not "pvc/"'],
     [['pvc/a', 'b'], 'the target has one name: pvc/NAME, not "pvc/a b"'],
   ])('%j', (words, target) => {

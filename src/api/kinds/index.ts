@@ -6,6 +6,7 @@ import { volumeIntentKind } from './mooring/volume-intent.ts';
 import { networkingKinds } from './networking/index.ts';
 import { rbacKinds } from './rbac/index.ts';
 import { runtimeClassKind } from './node/runtime-class.ts';
+import { predefinedKinds } from './predefined-kinds.ts';
 import { workloadKinds } from './workload-kinds.ts';
 
 export { storageAndCoreKinds };
@@ -24,8 +25,11 @@ export const kubernetesKinds: readonly Kind[] = [
 /** Every kind that is served: Kubernetes' and our own, which `--plain` hides from clients. */
 export const allKinds: readonly Kind[] = [...kubernetesKinds, untypedKind(volumeIntentKind)];
 
-const byResource = new Map(allKinds.map((kind) => [`${apiVersionOf(kind)}/${kind.plural}`, kind]));
-const byName = new Map(allKinds.map((kind) => [`${apiVersionOf(kind)}/${kind.kind}`, kind]));
+/** The kinds that controllers of every kind follow: also those that are served by predefined definitions. */
+export const followedKinds: readonly Kind[] = [...allKinds, ...predefinedKinds];
+
+const byResource = new Map(followedKinds.map((kind) => [`${apiVersionOf(kind)}/${kind.plural}`, kind]));
+const byName = new Map(followedKinds.map((kind) => [`${apiVersionOf(kind)}/${kind.kind}`, kind]));
 
 /** The kind behind a path: `kindFor('storage.k8s.io', 'v1', 'storageclasses')`. */
 export function kindFor(group: string, version: string, plural: string): Kind | undefined {

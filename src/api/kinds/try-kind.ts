@@ -35,7 +35,8 @@ export function updated<T extends KubeObject>(kind: Kind<T>, old: T, change: (ob
   const edited = cloneObject(before);
   change(edited);
   const object = decoded(kind, edited as unknown as Raw);
-  if (kind.status !== undefined) Object.assign(object, { status: (before as { status?: unknown }).status });
+  const { status } = before as { status?: unknown };
+  if (kind.status !== undefined && status !== undefined) Object.assign(object, { status });
   kind.prepareForUpdate?.(object, before);
   return object;
 }
@@ -58,7 +59,9 @@ export function row<T extends KubeObject>(kind: Kind<T>, object: T): Record<stri
 }
 
 export function decoded<T extends KubeObject>(kind: Kind<T>, raw: Raw): T {
-  const { object } = decode<T>(kind.type, { apiVersion: apiVersionOf(kind), kind: kind.kind, ...raw });
+  const typed = { apiVersion: apiVersionOf(kind), kind: kind.kind, ...raw };
+  // The schema of a custom kind describes objects of its type.
+  const object = kind.custom === undefined ? decode<T>(kind.type, typed).object : (kind.custom.decode(typed).object as T);
   kind.defaults?.(object);
   return object;
 }

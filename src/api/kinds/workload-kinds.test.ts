@@ -13,6 +13,7 @@ const sampleOf = (kind: Kind): Raw => workloadSamples[kind.type] ?? {};
 /** What discovery and `kubectl get -o wide` show of each kind. `*`: only with -o wide. */
 const published: Readonly<Record<string, readonly [shortNames: string, categories: string, columns: string]>> = {
   'v1 pods': ['po', 'all', 'Name Ready Status Restarts Age IP* Node* Nominated_Node* Readiness_Gates*'],
+  'v1 podtemplates': ['', '', 'Name Containers Images Pod_Labels'],
   'apps/v1 controllerrevisions': ['', '', 'Name Controller Revision Age'],
   'apps/v1 daemonsets': [
     'ds',

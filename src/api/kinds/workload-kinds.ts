@@ -5,6 +5,7 @@ import { daemonSetKind } from './apps/daemon-set.ts';
 import { deploymentKind } from './apps/deployment.ts';
 import { jobKind } from './batch/job.ts';
 import { podKind } from './pod/pod.ts';
+import { podTemplateKind } from './pod/pod-template.ts';
 import { replicaSetKind } from './apps/replica-set.ts';
 import { replicationControllerKind } from './apps/replication-controller.ts';
 import { statefulSetKind } from './apps/stateful-set.ts';
@@ -14,6 +15,7 @@ export { controllerRevisionKind, cronJobKind, daemonSetKind, deploymentKind, job
 /** Pods, and what makes them. */
 export const workloadKinds: readonly Kind[] = [
   untypedKind(podKind),
+  untypedKind(podTemplateKind),
   untypedKind(controllerRevisionKind),
   untypedKind(daemonSetKind),
   untypedKind(deploymentKind),

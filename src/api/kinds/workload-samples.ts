@@ -9,6 +9,7 @@ const job = { template: { spec: { ...podSpec, restartPolicy: 'Never' } } };
 
 export const workloadSamples: Readonly<Record<string, Raw>> = {
   Pod: { metadata: { name: 'web' }, spec: podSpec },
+  PodTemplate: { metadata: { name: 'web' }, template },
   ControllerRevision: { metadata: { name: 'web-1' }, data: { spec: {} }, revision: 1 },
   DaemonSet: { metadata: { name: 'web' }, spec: selected },
   Deployment: { metadata: { name: 'web' }, spec: selected },

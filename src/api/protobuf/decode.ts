@@ -1,5 +1,5 @@
 import { JsonError, readJson, setOwn } from '../json.ts';
-import { type FieldSchema, type TypeExpression, typeSchema } from '../schema/type-schema.ts';
+import { type FieldSchema, type TypeExpression, typeSchema, type WireForm } from '../schema/type-schema.ts';
 import { fieldOf, MessageReader, ProtobufError, type Tag, wireTypeOf } from './reader.ts';
 
 /** Reads one occurrence of a field into the object. */
@@ -8,6 +8,7 @@ type FieldDecoder = (target: Record<string, unknown>, reader: MessageReader, tag
 type ValueDecoder = (reader: MessageReader, tag: Tag) => unknown;
 
 const lengthDelimited = 2;
+const fixed64 = 1;
 
 const structDecoders = new Map<string, ReadonlyMap<number, FieldDecoder>>();
 
@@ -46,13 +47,13 @@ function compileFields(type: string): ReadonlyMap<number, FieldDecoder> {
 }
 
 function fieldDecoder(field: FieldSchema): FieldDecoder {
-  const { name, type } = field;
+  const { name, type, wire } = field;
   if (field.inline && type.type === 'struct') {
     return (target, reader, tag) => decodeInto(target, type.name, lengthDelimitedBytes(reader, tag));
   }
   if (type.type === 'list' && type.named === undefined) return listDecoder(name, type.of);
-  if (type.type === 'map') return mapDecoder(name, type.of);
-  const decode = valueDecoder(type);
+  if (type.type === 'map') return mapDecoder(name, wire === undefined ? valueDecoder(type.of) : wireFormDecoders[wire]);
+  const decode = wire === undefined ? valueDecoder(type) : wireFormDecoders[wire];
   const omitsZero = field.omitEmpty && !type.pointer && ['string', 'bool', 'int32', 'int64'].includes(type.type);
   return (target, reader, tag) => {
     const value = decode(reader, tag);
@@ -74,8 +75,7 @@ function listDecoder(name: string, of: TypeExpression): FieldDecoder {
   };
 }
 
-function mapDecoder(name: string, of: TypeExpression): FieldDecoder {
-  const decode = valueDecoder(of);
+function mapDecoder(name: string, decode: ValueDecoder): FieldDecoder {
   return (target, reader, tag) => {
     const map = (target[name] ??= {}) as Record<string, unknown>;
     const entry = new MessageReader(lengthDelimitedBytes(reader, tag));
@@ -131,6 +131,40 @@ function valueDecoder(type: TypeExpression): ValueDecoder {
       return (reader, tag) => decode(new MessageReader(lengthDelimitedBytes(reader, tag)));
     }
   }
+}
+
+const wireFormDecoders: Readonly<Record<WireForm, ValueDecoder>> = {
+  double: (reader, tag) => {
+    if (wireTypeOf(tag) !== fixed64) throw wrongWireType(tag);
+    return reader.double();
+  },
+  JSONSchemaPropsOrArray: (reader, tag) => {
+    const { schema, others } = schemaForms(lengthDelimitedBytes(reader, tag));
+    return others.length > 0 ? others.map((bytes) => decodeMessage('JSONSchemaProps', bytes)) : schema && decodeMessage('JSONSchemaProps', schema);
+  },
+  JSONSchemaPropsOrStringArray: (reader, tag) => {
+    const { schema, others } = schemaForms(lengthDelimitedBytes(reader, tag));
+    return others.length > 0 ? others.map((bytes) => new TextDecoder().decode(bytes)) : schema && decodeMessage('JSONSchemaProps', schema);
+  },
+  JSONSchemaPropsOrBool: (reader, tag) => {
+    const fields = fieldsOf(new MessageReader(lengthDelimitedBytes(reader, tag)));
+    const schema = bytesIn(fields, 2);
+    return schema === undefined ? numberIn(fields, 1) !== 0 : decodeMessage('JSONSchemaProps', schema);
+  },
+};
+
+/** Field 1 is a schema, field 2 is repeated: the other form. */
+function schemaForms(bytes: Uint8Array): { readonly schema: Uint8Array | null; readonly others: readonly Uint8Array[] } {
+  const message = new MessageReader(bytes);
+  let schema: Uint8Array | null = null;
+  const others: Uint8Array[] = [];
+  while (!message.done) {
+    const tag = message.tag();
+    if (fieldOf(tag) === 1) schema = lengthDelimitedBytes(message, tag);
+    else if (fieldOf(tag) === 2) others.push(lengthDelimitedBytes(message, tag));
+    else message.skip(tag);
+  }
+  return { schema, others };
 }
 
 /** A named list (ExtraValue, Verbs) is a message with one repeated field. */

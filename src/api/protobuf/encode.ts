@@ -1,4 +1,4 @@
-import { type FieldSchema, type TypeExpression, typeSchema } from '../schema/type-schema.ts';
+import { type FieldSchema, type TypeExpression, typeSchema, type WireForm } from '../schema/type-schema.ts';
 import { parseGoTime } from '../schema/time.ts';
 import { BackwardWriter } from './writer.ts';
 
@@ -8,6 +8,7 @@ type FieldEncoder = (writer: BackwardWriter, value: unknown) => void;
 type MessageEncoder = (writer: BackwardWriter, value: Record<string, unknown>) => void;
 
 const varintType = 0;
+const fixed64Type = 1;
 
 /** The message of a struct of the schema, without any envelope. */
 export function encodeMessage(type: string, object: object): Uint8Array {
@@ -39,10 +40,10 @@ function compileFields(name: string): { name: string; encode: FieldEncoder }[] {
     .map((field) => ({ name: field.name, encode: fieldEncoder(field) }));
 }
 
-function fieldEncoder({ type, number }: FieldSchema): FieldEncoder {
+function fieldEncoder({ type, number, wire }: FieldSchema): FieldEncoder {
   if (type.type === 'list' && type.named === undefined) return listEncoder(type.of, number);
-  if (type.type === 'map') return mapEncoder(type.of, number);
-  const encode = valueEncoder(type, number);
+  if (type.type === 'map') return mapEncoder(wire === undefined ? valueEncoder(type.of, 2) : wireFormEncoders[wire](2), number);
+  const encode = wire === undefined ? valueEncoder(type, number) : wireFormEncoders[wire](number);
   // Without a pointer Go cannot tell absent from zero, and writes zero. Only bytes and lists can be absent all the same.
   if (type.pointer || type.type === 'bytes' || type.type === 'list') {
     return (writer, value) => {
@@ -60,8 +61,7 @@ function listEncoder(of: TypeExpression, number: number): FieldEncoder {
   };
 }
 
-function mapEncoder(of: TypeExpression, number: number): FieldEncoder {
-  const encode = valueEncoder(of, 2);
+function mapEncoder(encode: FieldEncoder, number: number): FieldEncoder {
   return (writer, value) => {
     if (typeof value !== 'object' || value === null) return;
     const map = value as Record<string, unknown>;
@@ -125,6 +125,29 @@ function nested(number: number, encode: MessageEncoder): FieldEncoder {
     encode(writer, (value ?? {}) as Record<string, unknown>);
     writer.close(number, before);
   };
+}
+
+const wireFormEncoders: Readonly<Record<WireForm, (number: number) => FieldEncoder>> = {
+  double: (number) => (writer, value) => {
+    writer.double(Number(value));
+    writer.tag(number, fixed64Type);
+  },
+  JSONSchemaPropsOrArray: (number) => schemaOr(number, valueEncoder({ type: 'struct', pointer: false, go: '', name: 'JSONSchemaProps' }, 2)),
+  JSONSchemaPropsOrStringArray: (number) => schemaOr(number, valueEncoder({ type: 'string', pointer: false, go: '' }, 2)),
+  JSONSchemaPropsOrBool: (number) =>
+    nestedSpecial(number, (writer, value) => {
+      if (typeof value === 'object' && value !== null) nested(2, structEncoder('JSONSchemaProps'))(writer, value);
+      encodeVarint(writer, 1, value === false ? 0 : 1);
+    }),
+};
+
+/** Field 1 is a schema, field 2 is repeated: the other form. */
+function schemaOr(number: number, encodeOther: FieldEncoder): FieldEncoder {
+  const encodeSchema = nested(1, structEncoder('JSONSchemaProps'));
+  return nestedSpecial(number, (writer, value) => {
+    if (!Array.isArray(value)) encodeSchema(writer, value);
+    else for (const each of value.toReversed()) encodeOther(writer, each);
+  });
 }
 
 /** A named list (ExtraValue, Verbs) is a message with one repeated field. */

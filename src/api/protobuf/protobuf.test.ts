@@ -131,3 +131,8 @@ describe('envelopes', () => {
     expect(decodeProtobuf(renamed)).toEqual({ kind: 'Nod', apiVersion: 'v1' });
   });
 });
+
+it('a list of schemas as items is read and written', () => {
+  const schema = { type: 'array', items: [{ type: 'string' }, { type: 'integer' }], additionalItems: false };
+  expect(decodeMessage('JSONSchemaProps', encodeMessage('JSONSchemaProps', schema))).toEqual(schema);
+});

@@ -56,6 +56,12 @@ export class MessageReader {
     throw new ProtobufError('proto: integer overflow');
   }
 
+  double(): number {
+    const start = this.#at;
+    this.#advance(8);
+    return this.#bytes.readDoubleLE(start);
+  }
+
   bytes(): Uint8Array {
     const start = this.#pastLength();
     return this.#bytes.subarray(start, this.#at);

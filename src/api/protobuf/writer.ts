@@ -58,6 +58,12 @@ export class BackwardWriter {
     else this.#largeVarint(BigInt.asUintN(64, BigInt(value)));
   }
 
+  double(value: number): void {
+    this.#reserve(8);
+    this.#start -= 8;
+    this.#buffer.writeDoubleLE(value, this.#start);
+  }
+
   tag(field: number, wireType: number): void {
     this.varint((field << 3) | wireType);
   }

@@ -1,6 +1,7 @@
 /**
- * The types of group apiextensions.k8s.io, in the notation of `generated/schema.ts`. By hand, since a schema is a type with two forms in places
- * (a schema or a boolean), which the notation has no word for: these are `any` here, and read by `custom/`. Their TypeScript twins are in `custom/definition.ts`.
+ * The types of group apiextensions.k8s.io, in the notation of `generated/schema.ts`. By hand, since a value of a JSON schema has two forms in places
+ * (a schema or a boolean): these are `any` in JSON, read by `apiextensions/`, and a message with a field for each form in protobuf, which `wire` names.
+ * Their TypeScript twins are in `apiextensions/definition.ts`.
  */
 const apiextensions = 'k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1';
 
@@ -103,9 +104,9 @@ type string 5 omitempty optional
 format string 6 omitempty optional
 title string 7 omitempty optional
 default *any 8 omitempty optional
-maximum *any 9 omitempty optional
+maximum *any 9 omitempty optional wire=double
 exclusiveMaximum bool 10 omitempty optional
-minimum *any 11 omitempty optional
+minimum *any 11 omitempty optional wire=double
 exclusiveMinimum bool 12 omitempty optional
 maxLength *int64 13 omitempty optional
 minLength *int64 14 omitempty optional
@@ -113,22 +114,22 @@ pattern string 15 omitempty optional
 maxItems *int64 16 omitempty optional
 minItems *int64 17 omitempty optional
 uniqueItems bool 18 omitempty optional
-multipleOf *any 19 omitempty optional
+multipleOf *any 19 omitempty optional wire=double
 enum []any 20 omitempty optional list=atomic
 maxProperties *int64 21 omitempty optional
 minProperties *int64 22 omitempty optional
 required []string 23 omitempty optional list=atomic
-items *JSONSchemaProps 24 omitempty optional
+items *JSONSchemaProps 24 omitempty optional wire=JSONSchemaPropsOrArray
 allOf []JSONSchemaProps 25 omitempty optional list=atomic
 oneOf []JSONSchemaProps 26 omitempty optional list=atomic
 anyOf []JSONSchemaProps 27 omitempty optional list=atomic
 not *JSONSchemaProps 28 omitempty optional
 properties map[string]JSONSchemaProps 29 omitempty optional
-additionalProperties *any 30 omitempty optional
+additionalProperties *any 30 omitempty optional wire=JSONSchemaPropsOrBool
 patternProperties map[string]JSONSchemaProps 31 omitempty optional
-dependencies *any 32 omitempty optional
-additionalItems *any 33 omitempty optional
-definitions *any 34 omitempty optional
+dependencies map[string]any 32 omitempty optional wire=JSONSchemaPropsOrStringArray
+additionalItems *any 33 omitempty optional wire=JSONSchemaPropsOrBool
+definitions map[string]JSONSchemaProps 34 omitempty optional
 externalDocs *ExternalDocumentation 35 omitempty optional
 example *any 36 omitempty optional
 nullable bool 37 omitempty optional

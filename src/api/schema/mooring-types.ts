@@ -23,7 +23,8 @@ driver string 2 omitempty optional
 claimRef *VolumeIntentClaim 3 omitempty optional
 request *VolumeIntentRequest 4 omitempty optional
 volume *VolumeIntentVolume 5 omitempty optional
-source *PersistentVolumeSource 6 omitempty optional`,
+source *PersistentVolumeSource 6 omitempty optional
+secret *VolumeIntentSecret 7 omitempty optional`,
   VolumeIntentClaim: `mooring.dev/v1 VolumeIntentClaim
 namespace string 1
 name string 2
@@ -39,7 +40,33 @@ volumeAttributesClassName string 6 omitempty optional
 parameters map[string]string 7 omitempty optional
 mountOptions []string 8 omitempty optional list=atomic
 allowedTopologies []TopologySelectorTerm 9 omitempty optional list=atomic
-selectedNode string 10 omitempty optional`,
+selectedNode string 10 omitempty optional
+source *VolumeIntentContentSource 11 omitempty optional
+csi *VolumeIntentCsi 12 omitempty optional`,
+  VolumeIntentContentSource: `mooring.dev/v1 VolumeIntentContentSource
+type string 1
+handle string 2`,
+  VolumeIntentCsi: `mooring.dev/v1 VolumeIntentCsi
+fsType string 1
+secrets VolumeIntentSecrets 2
+accessibilityRequirements *VolumeIntentAccessibility 3 omitempty optional
+mutableParameters map[string]string 4 omitempty optional`,
+  VolumeIntentSecrets: `mooring.dev/v1 VolumeIntentSecrets
+provisioner *VolumeIntentSecret 1 omitempty optional
+controllerPublish *VolumeIntentSecret 2 omitempty optional
+nodeStage *VolumeIntentSecret 3 omitempty optional
+nodePublish *VolumeIntentSecret 4 omitempty optional
+controllerExpand *VolumeIntentSecret 5 omitempty optional
+nodeExpand *VolumeIntentSecret 6 omitempty optional
+controllerModify *VolumeIntentSecret 7 omitempty optional`,
+  VolumeIntentSecret: `mooring.dev/v1 VolumeIntentSecret
+namespace string 1
+name string 2`,
+  VolumeIntentAccessibility: `mooring.dev/v1 VolumeIntentAccessibility
+requisite []VolumeIntentTopology 1 list=atomic
+preferred []VolumeIntentTopology 2 list=atomic`,
+  VolumeIntentTopology: `mooring.dev/v1 VolumeIntentTopology
+segments map[string]string 1`,
   VolumeIntentVolume: `mooring.dev/v1 VolumeIntentVolume
 name string 1
 uid string 2`,
@@ -52,7 +79,8 @@ inUse bool 5 omitempty optional
 notBefore *MicroTime 6 omitempty optional
 asset *VolumeIntentAsset 7 omitempty optional
 podUID string 8 omitempty optional
-podSpec string 9 omitempty optional`,
+podSpec string 9 omitempty optional
+reschedule *bool 10 omitempty optional`,
   VolumeIntentAsset: `mooring.dev/v1 VolumeIntentAsset
 handle string 1
 capacity Quantity 2

@@ -42,7 +42,12 @@ export interface FieldSchema {
   readonly mapType: 'atomic' | 'granular' | undefined;
   /** The number in protobuf; 0: not encoded. */
   readonly number: number;
+  /** The form of its values in protobuf, where their type does not say it. */
+  readonly wire: WireForm | undefined;
 }
+
+/** A number of JSON, or a message that has a field for each of the two forms that a value has in JSON. */
+export type WireForm = 'double' | 'JSONSchemaPropsOrArray' | 'JSONSchemaPropsOrBool' | 'JSONSchemaPropsOrStringArray';
 
 export type Scalar = 'string' | 'bool' | 'int32' | 'int64' | 'bytes' | 'any' | 'Quantity' | 'Time' | 'MicroTime' | 'IntOrString' | 'RawExtension' | 'FieldsV1';
 
@@ -110,6 +115,7 @@ function parseField(line: string): FieldSchema {
     listMapKeys: list('keys'),
     mapType: value('map') as FieldSchema['mapType'],
     number: Number(number),
+    wire: value('wire') as FieldSchema['wire'],
   };
 }
 

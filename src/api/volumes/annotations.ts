@@ -23,6 +23,12 @@ export const annotations = {
   storageResizer: 'volume.kubernetes.io/storage-resizer',
   /** Claim whose volume was expanded: the file system needs no resize. */
   nodeExpansionNotRequired: 'volume.kubernetes.io/node-expansion-not-required',
+  /** Volume of a CSI driver: the Secret with which it is deleted; '' for none. */
+  deletionSecretName: 'volume.kubernetes.io/provisioner-deletion-secret-name',
+  deletionSecretNamespace: 'volume.kubernetes.io/provisioner-deletion-secret-namespace',
+  /** Volume of a CSI driver: the Secret with which it is modified. */
+  modifySecretName: 'volume.kubernetes.io/controller-modify-secret-name',
+  modifySecretNamespace: 'volume.kubernetes.io/controller-modify-secret-namespace',
   /** Class: claims without a class get this one. */
   defaultClass: 'storageclass.kubernetes.io/is-default-class',
   betaDefaultClass: 'storageclass.beta.kubernetes.io/is-default-class',
@@ -30,6 +36,12 @@ export const annotations = {
   claimSelector: 'mooring.dev/claim-selector',
   /** Class: `true`: a driver of this process expands its volumes although Kubernetes' plugin of that name cannot. Mooring's own, opt-in. */
   expand: 'mooring.dev/expand',
+  /** CSIDriver: `built-in`: the controllers of this process act for the driver, in the place of its sidecars. Mooring's own. */
+  controller: 'mooring.dev/controller',
+  /** CSIDriver with built-in controllers: 'unix:///run/csi.sock'. Absent: plugins/<driver>/csi.sock below the kubelet's directory. */
+  endpoint: 'mooring.dev/endpoint',
+  /** CSIDriver with built-in controllers: flags of external-provisioner, '--strict-topology --extra-create-metadata'. */
+  provisionerFlags: 'mooring.dev/provisioner-flags',
 } as const;
 
 export const finalizers = {
@@ -37,4 +49,6 @@ export const finalizers = {
   inTreeProvisioner: 'kubernetes.io/pv-controller',
   /** The same, of an external provisioner. */
   externalProvisioner: 'external-provisioner.volume.kubernetes.io/finalizer',
+  /** A claim whose volume is being cloned. */
+  cloningProtection: 'provisioner.storage.kubernetes.io/cloning-protection',
 } as const;

@@ -48,6 +48,9 @@ function handleOf(volume: PersistentVolume): string | undefined {
   return cinder?.volumeID ?? vsphereVolume?.volumePath ?? portworxVolume?.volumeID;
 }
 
+/** The kubelet's handle of a CSI volume that a pod describes itself. `sha256`: in hexadecimal. */
+export const inlineCsiHandle = (podUid: string, volume: string, sha256: (text: string) => string): string => `csi-${sha256(podUid + volume)}`;
+
 /** The same of a disk that a pod names itself, without a PersistentVolume. File shares are not attached to nodes, so they are left out. */
 export function csiSourceOfInline({ awsElasticBlockStore, gcePersistentDisk, azureDisk, cinder, portworxVolume }: Volume): CsiSource | undefined {
   const found = [awsElasticBlockStore, gcePersistentDisk, azureDisk, cinder, portworxVolume].some((source) => source !== undefined);

@@ -14,10 +14,30 @@ export interface DriverCapabilities {
   readonly expands: 'always' | 'opt-in' | 'never';
   /** Its volumes have to be attached to nodes, and it attaches them. */
   readonly attaches: boolean;
+  /** Of a CSI driver behind a socket. */
+  readonly csi?: CsiCapabilities;
+}
+
+/** CSI's capabilities that decisions read. */
+export interface CsiCapabilities {
+  /** VOLUME_ACCESSIBILITY_CONSTRAINTS */
+  readonly topology: boolean;
+  /** CLONE_VOLUME */
+  readonly clones: boolean;
+  /** CREATE_DELETE_SNAPSHOT */
+  readonly restores: boolean;
+  /** MODIFY_VOLUME */
+  readonly modifies: boolean;
+  /** GET_CAPACITY */
+  readonly reportsCapacity: boolean;
+  /** When the driver came, or last came back after it could not be reached; milliseconds since 1970. */
+  readonly answersSince?: number;
 }
 
 /** The outcome of a call to a driver. */
-export type CreateOutcome = { readonly type: 'created'; readonly asset: Asset } | ({ readonly type: 'failed' } & AttemptFailure);
+export type CreateOutcome =
+  /** `mismatch`: why the asset is not what was asked for, and has to be deleted again. */
+  { readonly type: 'created'; readonly asset: Asset; readonly mismatch?: string } | ({ readonly type: 'failed' } & AttemptFailure);
 export type DeleteOutcome = { readonly type: 'deleted' } | ({ readonly type: 'failed' } & AttemptFailure);
 export type ExpandOutcome =
   | { readonly type: 'expanded'; readonly capacity: string; readonly nodeExpansionRequired: boolean }
@@ -25,5 +45,11 @@ export type ExpandOutcome =
   | ({ readonly type: 'failed'; readonly infeasible: boolean } & AttemptFailure);
 export type PublishOutcome =
   /** `context`: what the node needs to find the device. */
-  { readonly type: 'published'; readonly context: Readonly<Record<string, string>> } | ({ readonly type: 'failed' } & AttemptFailure);
+  | { readonly type: 'published'; readonly context: Readonly<Record<string, string>> }
+  /** `errorCode`: gRPC's number; 8: the node has no room for further volumes. */
+  | ({ readonly type: 'failed'; readonly errorCode?: number } & AttemptFailure);
 export type UnpublishOutcome = { readonly type: 'unpublished' } | ({ readonly type: 'failed' } & AttemptFailure);
+export type ModifyOutcome =
+  | { readonly type: 'modified' }
+  /** `infeasible`: nothing was changed, and the parameters would be refused again. `code`: gRPC's word. */
+  | ({ readonly type: 'failed'; readonly infeasible: boolean; readonly code: string } & AttemptFailure);

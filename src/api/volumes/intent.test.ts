@@ -39,4 +39,13 @@ describe('when the next attempt may be made', () => {
   ])('$what', ({ now, until }) => {
     expect(waitsUntil(failed, now)).toBe(until);
   });
+
+  test.each([
+    { what: 'the driver came back after the failure', answersSince: 60_001, until: undefined },
+    { what: 'the driver came back before the clock was set back', answersSince: 60_501, until: 61_000 },
+    { what: 'the driver came back before it', answersSince: 59_999, until: 61_000 },
+    { what: 'the driver failed in the moment of its return', answersSince: 60_000, until: 61_000 },
+  ])('$what', ({ answersSince, until }) => {
+    expect(waitsUntil(failed, 60_500, answersSince)).toBe(until);
+  });
 });

@@ -1,14 +1,22 @@
 /** Edits of VolumeIntents. The kind itself is api/kinds/mooring/volume-intent.ts. */
 import { apiVersionOf } from '../kind.ts';
-import { type IntentSpec, type VolumeIntent, volumeIntentKind } from '../kinds/mooring/volume-intent.ts';
+import { annotations } from './annotations.ts';
+import { type IntentSpec, type SecretName, type VolumeIntent, volumeIntentKind } from '../kinds/mooring/volume-intent.ts';
 
 export type {
+  AccessibilityRequirements,
   Asset,
+  ContentSource,
   CreateIntentSpec,
   CreateRequest,
+  CsiCreateRequest,
+  CsiSecrets,
   DeleteIntentSpec,
   IntentClaim,
   ScrubIntentSpec,
+  SecretName,
+  Topology,
+  TopologySegments,
   VolumeIntent,
 } from '../kinds/mooring/volume-intent.ts';
 
@@ -38,24 +46,51 @@ export interface AttemptFailure {
   /** The operation certainly had no effect; otherwise it may have had one. */
   readonly final: boolean;
   readonly inUse?: boolean;
+  /** Of a driver with topology: whether another node may do. Absent: it may, after every final failure. */
+  readonly reschedule?: boolean;
 }
 
 /** The intent after an attempt that failed at `now`. */
-export function afterFailure(intent: VolumeIntent, { message, final, inUse }: AttemptFailure, now: number): VolumeIntent {
+export function afterFailure(intent: VolumeIntent, { message, final, inUse, reschedule }: AttemptFailure, now: number): VolumeIntent {
   const attempts = (intent.status.attempts ?? 0) + 1;
   // With microseconds, as Kubernetes writes such times.
   const notBefore = new Date(now + delayBefore(attempts)).toISOString().replace('Z', '000Z');
   // An attempt with an unknown outcome may have created a volume that a later answer does not name: from then on the outcome stays unknown.
   // (What is false is not written at all.) Of what was refused everything is known.
   const isCertain = final && (intent.status.phase !== 'Failing' || intent.status.final === true);
-  return { ...intent, status: { phase: 'Failing', attempts, message, final: isCertain, ...(inUse === true ? { inUse } : {}), notBefore } };
+  return {
+    ...intent,
+    status: {
+      phase: 'Failing',
+      attempts,
+      message,
+      final: isCertain,
+      ...(inUse === true ? { inUse } : {}),
+      ...(reschedule === undefined ? {} : { reschedule }),
+      notBefore,
+    },
+  };
 }
 
 /**
  * When the next attempt may be made; undefined: at once. A wait that is longer than any backoff was written by a process
- * whose clock was ahead, and is ignored.
+ * whose clock was ahead, and is ignored. `answersSince`: a driver
+ * that came back after the failure is asked at once.
  */
-export function waitsUntil({ status }: VolumeIntent, now: number): number | undefined {
+export function waitsUntil({ status }: VolumeIntent, now: number, answersSince?: number): number | undefined {
   const at = status.notBefore === undefined ? Number.NaN : Date.parse(status.notBefore);
-  return at > now && at - now <= delayBefore(status.attempts ?? 0) ? at : undefined;
+  const delay = delayBefore(status.attempts ?? 0);
+  return at > now && at - now <= delay && !cameBackSince(at - delay, now, answersSince) ? at : undefined;
+}
+
+/**
+ * Whether the driver came back after a failure: its backoff is over. One that fails in the moment of its return is not asked again at once, and again. A return in the future was before the clock
+ * was set back, and is ignored.
+ */
+export const cameBackSince = (failedAt: number, now: number, answersSince = -Infinity): boolean => failedAt < answersSince && answersSince <= now;
+
+/** The Secret with which a CSI volume is deleted, from the annotations of its PersistentVolume. */
+export function deletionSecretOf(given: Readonly<Record<string, string>> | undefined): SecretName | undefined {
+  const [name = '', namespace = ''] = [given?.[annotations.deletionSecretName], given?.[annotations.deletionSecretNamespace]];
+  return name === '' || namespace === '' ? undefined : { namespace, name };
 }

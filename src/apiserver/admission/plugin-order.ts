@@ -21,6 +21,7 @@ import { priority } from './plugins/priority.ts';
 import { resourceQuota } from './plugins/resource-quota/resource-quota.ts';
 import { recyclerPods } from './plugins/recycler-pods.ts';
 import { type AccessRules, roleEscalation } from './plugins/role-escalation.ts';
+import { runtimeClass } from './plugins/runtime-class.ts';
 import { serviceAccount } from './plugins/service-account.ts';
 import { type ServiceNetwork, serviceAllocation } from './plugins/service-allocation.ts';
 import { storageObjectInUseProtection } from './plugins/storage-object-in-use-protection.ts';
@@ -51,6 +52,7 @@ export function orderedPlugins(resources: Resources, deps: AdmissionContext): Ad
     defaultStorageClass(resources, reader),
     storageObjectInUseProtection,
     persistentVolumeClaimResize(resources, reader),
+    runtimeClass(resources, reader),
     ...certificateAdmission(deps.access?.authorizer),
     podTopologyLabels(resources, reader),
     nodeDeclaredFeatures(resources, reader),

@@ -21,6 +21,8 @@ export interface CustomResourcesOptions {
   readonly resources: Resources;
   /** Where statuses are written and objects are deleted. */
   readonly api: Pick<Api, 'handle'>;
+  /** Served without being stored; a stored definition of the same name takes their place. */
+  readonly predefined: readonly CustomResourceDefinition[];
 }
 
 interface Form {
@@ -51,6 +53,8 @@ const RETRY_MS = 1_000;
 export class CustomResources {
   readonly #options: CustomResourcesOptions;
   readonly #definitions = new Map<string, CustomResourceDefinition>();
+  readonly #predefined: ReadonlyMap<string, CustomKinds>;
+  /** Of stored definitions, or predefined. */
   readonly #kinds = new Map<string, CustomKinds>();
   /** From which form of its definition each kind was made. */
   readonly #forms = new Map<string, Form>();
@@ -67,6 +71,8 @@ export class CustomResources {
   constructor(options: CustomResourcesOptions) {
     this.#options = options;
     this.#resource = options.resources.require('apiextensions.k8s.io/v1', 'customresourcedefinitions');
+    this.#predefined = new Map(options.predefined.map((definition) => [definition.metadata.name ?? '', customKinds(definition)]));
+    for (const name of this.#predefined.keys()) this.#serveAs(name, this.#predefined.get(name));
     this.loading = this.#load().finally(() => {
       this.loading = undefined;
     });
@@ -128,17 +134,22 @@ export class CustomResources {
     if (old?.shape !== form.shape) this.#options.resources.redefined(name);
     // A terminating definition accepts no new objects.
     const kinds = { base, served: terminating ? served.map((kind) => ({ ...kind, verbs: kind.verbs.filter((verb) => verb !== 'create') })) : served };
-    this.#kinds.set(name, kinds);
+    this.#serveAs(name, kinds);
+  }
+
+  /** Undefined: no longer. */
+  #serveAs(name: string, kinds: CustomKinds | undefined): void {
+    if (kinds === undefined) this.#kinds.delete(name);
+    else this.#kinds.set(name, kinds);
     this.#options.resources.define(name, kinds);
   }
 
   #forget(name: string): void {
     const gone = this.#definitions.get(name);
     this.#definitions.delete(name);
-    this.#kinds.delete(name);
     this.#forms.delete(name);
     this.#options.resources.redefined(name);
-    this.#options.resources.define(name, undefined);
+    this.#serveAs(name, this.#predefined.get(name));
     this.#objects.get(name)?.stop();
     this.#objects.delete(name);
     // Its names may be accepted for another definition now.

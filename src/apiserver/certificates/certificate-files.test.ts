@@ -22,6 +22,17 @@ function memoryFiles(): SecretFiles & { readonly contents: Map<string, string>; 
 }
 
 describe('certificates of a server', () => {
+  test('an authority that is not valid yet is refused and stays: the clock is wrong', async () => {
+    const files = memoryFiles();
+    await ensureCertificates({ files, hosts: [], now });
+    const before = new Map(files.contents);
+    const earlier = ensureCertificates({ files, hosts: [], now: now - 30 * day });
+    await expect(earlier).rejects.toThrow(
+      /valid from 2026-05-31T00:00:00.000Z on, and this machine's clock says 2026-05-02T00:00:00.000Z: put the clock right/,
+    );
+    expect(files.contents).toEqual(before);
+  });
+
   test('the first start makes an authority, a serving certificate for every name, and one for the administrator', async () => {
     const files = memoryFiles();
     const made = await ensureCertificates({ files, hosts: ['192.0.2.7', 'box.example'], now });

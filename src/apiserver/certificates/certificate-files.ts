@@ -51,14 +51,26 @@ const wellKnownHosts = [
   '10.96.0.1',
 ];
 
+/** The authority is not valid yet. A new one would lock out every client of the cluster, so the clock has to be put right first. */
+export class AuthorityNotYetValid extends Error {
+  constructor(validFrom: string, now: number) {
+    super(
+      `the cluster's certificate authority (pki/ca.crt) is valid from ${new Date(validFrom).toISOString()} on, and this machine's clock says ${new Date(now).toISOString()}: put the clock right, and start again`,
+    );
+  }
+}
+
 /**
  * The certificates of a server: those of the last start if they are still good, new ones otherwise.
  * A new authority makes everything below it new; the serving certificate is also made anew when the server gets another name.
+ * @throws AuthorityNotYetValid
  */
 export async function ensureCertificates(options: CertificateOptions): Promise<Certificates> {
   const { files, now } = options;
   const hosts = [...new Set([...wellKnownHosts, ...options.hosts])];
   const kept = await readPair(files, 'ca');
+  const validFrom = kept === undefined ? undefined : parse(kept)?.validFrom;
+  if (validFrom !== undefined && Date.parse(validFrom) > now) throw new AuthorityNotYetValid(validFrom, now);
   const authority =
     kept !== undefined && isUsable(kept, { now })
       ? kept

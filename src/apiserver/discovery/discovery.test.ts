@@ -98,7 +98,19 @@ describe('plain discovery', () => {
   test('resources of the core group', async () => {
     const list = (await read('/api/v1')) as { resources: { name: string }[] };
     expect(Object.keys(list)).toEqual(['kind', 'groupVersion', 'resources']);
-    expect(list.resources.map(({ name }) => name)).toEqual(['bindings', 'events', 'pods', 'pods/binding', 'pods/eviction', 'pods/status']);
+    expect(list.resources.map(({ name }) => name)).toEqual([
+      'bindings',
+      'events',
+      'pods',
+      'pods/attach',
+      'pods/binding',
+      'pods/eviction',
+      'pods/exec',
+      'pods/log',
+      'pods/portforward',
+      'pods/proxy',
+      'pods/status',
+    ]);
     expect(list.resources[2]).toEqual({
       name: 'pods',
       singularName: 'pod',
@@ -109,7 +121,7 @@ describe('plain discovery', () => {
       categories: ['all'],
       storageVersionHash: 'xPOwRZ+Yhw8=',
     });
-    expect(list.resources[4]).toEqual({
+    expect(list.resources[5]).toEqual({
       name: 'pods/eviction',
       singularName: '',
       namespaced: true,
@@ -193,8 +205,17 @@ describe('aggregated discovery', () => {
                   shortNames: ['po'],
                   categories: ['all'],
                   subresources: [
+                    { subresource: 'attach', responseKind: { group: '', version: '', kind: 'PodAttachOptions' }, verbs: ['create', 'get'] },
                     { subresource: 'binding', responseKind: { group: '', version: '', kind: 'Binding' }, verbs: ['create'] },
                     { subresource: 'eviction', responseKind: { group: 'policy', version: 'v1', kind: 'Eviction' }, verbs: ['create'] },
+                    { subresource: 'exec', responseKind: { group: '', version: '', kind: 'PodExecOptions' }, verbs: ['create', 'get'] },
+                    { subresource: 'log', responseKind: { group: '', version: '', kind: 'Pod' }, verbs: ['get'] },
+                    { subresource: 'portforward', responseKind: { group: '', version: '', kind: 'PodPortForwardOptions' }, verbs: ['create', 'get'] },
+                    {
+                      subresource: 'proxy',
+                      responseKind: { group: '', version: '', kind: 'PodProxyOptions' },
+                      verbs: ['create', 'delete', 'get', 'patch', 'update'],
+                    },
                     { subresource: 'status', responseKind: { group: '', version: '', kind: 'Pod' }, verbs: ['get', 'patch', 'update'] },
                   ],
                 },

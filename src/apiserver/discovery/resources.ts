@@ -38,14 +38,22 @@ export interface DiscoveredVersion {
 }
 
 const readAndWrite = ['get', 'patch', 'update'];
+const proxyVerbs = ['create', 'delete', 'get', 'patch', 'update'];
 
 /** Subresources beyond status and scale, which follow from the kind itself. */
 const furtherSubresources: Readonly<Record<string, readonly DiscoveredSubresource[]>> = {
   'v1/namespaces': [{ name: 'finalize', kind: 'Namespace', verbs: ['update'] }],
   'v1/pods': [
+    { name: 'attach', kind: 'PodAttachOptions', verbs: ['create', 'get'] },
     { name: 'binding', kind: 'Binding', verbs: ['create'] },
+    { name: 'exec', kind: 'PodExecOptions', verbs: ['create', 'get'] },
+    { name: 'log', kind: 'Pod', verbs: ['get'] },
+    { name: 'portforward', kind: 'PodPortForwardOptions', verbs: ['create', 'get'] },
+    { name: 'proxy', kind: 'PodProxyOptions', verbs: proxyVerbs },
     { name: 'eviction', kind: 'Eviction', group: 'policy', version: 'v1', verbs: ['create'] },
   ],
+  'v1/nodes': [{ name: 'proxy', kind: 'NodeProxyOptions', verbs: proxyVerbs }],
+  'v1/services': [{ name: 'proxy', kind: 'ServiceProxyOptions', verbs: proxyVerbs }],
   'v1/serviceaccounts': [{ name: 'token', kind: 'TokenRequest', group: 'authentication.k8s.io', version: 'v1', verbs: ['create'] }],
 };
 

@@ -126,8 +126,11 @@ export class RequestHandler {
     const { info } = request;
     if (info.type === 'path') return this.#send(request.exchange, await this.#answerPath(request, info.path));
     if (!this.#options.serves(apiVersionOf(info))) throw statusErrors.noSuchPath();
-    if (info.verb === '' || request.exchange.method === 'HEAD') throw statusErrors.methodNotAllowedHere();
-    if (this.#options.podStreams !== undefined && isStreamingRequest(info)) return this.#answerStream({ ...request, info }, this.#options.podStreams);
+    const isStream = this.#options.podStreams !== undefined && isStreamingRequest(info);
+    // A pod may know more methods than the API server.
+    const isPassedOn = isStream && info.subresource === 'proxy' && info.namespace !== '';
+    if ((info.verb === '' || request.exchange.method === 'HEAD') && !isPassedOn) throw statusErrors.methodNotAllowedHere();
+    if (isStream) return this.#answerStream({ ...request, info }, this.#options.podStreams);
     const watch = info.verb === 'watch';
     const rendition = resourceRendition(request.exchange.header('accept'), watch);
     if (watch) return this.#answerWatch(request, rendition);

@@ -1,6 +1,6 @@
 import type { ResourceRequestInfo } from '../../api/request-info.ts';
 
-const ofPods: ReadonlySet<string> = new Set(['log', 'exec', 'attach', 'portforward']);
+const inNamespaces: ReadonlySet<string> = new Set(['pods/log', 'pods/exec', 'pods/attach', 'pods/portforward', 'pods/proxy', 'services/proxy']);
 
 /**
  * Whether a kubelet answers the request. Not in another scope than the kind's, nor as a watch: all rights in a namespace would
@@ -8,5 +8,5 @@ const ofPods: ReadonlySet<string> = new Set(['log', 'exec', 'attach', 'portforwa
  */
 export function isStreamingRequest({ group, resource, subresource, namespace, watchPath = false }: ResourceRequestInfo): boolean {
   if (subresource === '' || group !== '' || watchPath) return false;
-  return namespace === '' ? resource === 'nodes' && subresource === 'proxy' : resource === 'pods' && ofPods.has(subresource);
+  return namespace === '' ? resource === 'nodes' && subresource === 'proxy' : inNamespaces.has(`${resource}/${subresource}`);
 }

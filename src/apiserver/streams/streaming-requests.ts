@@ -1,7 +1,9 @@
-/** Requests that a kubelet answers: logs, exec, attach, port-forward, and the proxy to a node. */
+/** Requests that a kubelet answers: logs, exec, attach, port-forward, and the proxies to nodes, pods and Services. */
 import type { Readable } from 'node:stream';
-import type { Pod } from '../../api/generated/types.ts';
+import type { Endpoints, Pod, Service } from '../../api/generated/types.ts';
+import { endpointsKind } from '../../api/kinds/core/endpoints.ts';
 import { nodeKind } from '../../api/kinds/core/node.ts';
+import { serviceKind } from '../../api/kinds/core/service.ts';
 import { podKind } from '../../api/kinds/pod/pod.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { type RequestInfo, type ResourceRequestInfo, resourceRequestInfo } from '../../api/request-info.ts';
@@ -14,6 +16,7 @@ import { servePortForward, serveSession, StreamRefused } from '../../streams/upg
 import { type Authorizer, forbiddenError } from '../authorization/authorizer.ts';
 import type { Exchange, ResponseHead } from '../exchange.ts';
 import { noKubelet } from './no-kubelet.ts';
+import { parseProxyName, podPort, serviceBackend } from './proxy-target.ts';
 
 export interface StreamingRequestsOptions {
   readonly api: Api;
@@ -56,6 +59,7 @@ export class StreamingRequests {
     const { info, query } = request;
     const { subresource } = info;
     if (info.resource === 'nodes') return this.#serveNode(request);
+    if (subresource === 'proxy') return this.#serveProxy(request);
     if (info.verb !== 'get' && (info.verb !== 'create' || subresource === 'log')) throw statusErrors.methodNotAllowed(podKind, info.verb);
     if (subresource !== 'log') await this.#requireCreate(request);
     const pod = await this.#pod(info);
@@ -99,6 +103,14 @@ export class StreamingRequests {
     return response.stored.object as T;
   }
 
+  async #find<T extends KubeObject>(info: RequestInfo): Promise<T | undefined> {
+    const missing = new ApiError(404, 'NotFound', '');
+    return this.#read<T>(info, () => missing).catch((error: unknown) => {
+      if (error instanceof ApiError && error.code === 404) return undefined;
+      throw error;
+    });
+  }
+
   #node({ metadata, spec }: Pod): PodStreams {
     const { nodeName = '' } = spec;
     if (nodeName === '') throw statusErrors.badRequest(`pod ${metadata.name ?? ''} does not have a host assigned`);
@@ -107,20 +119,58 @@ export class StreamingRequests {
     return node;
   }
 
-  /** The proxy to a kubelet: request and response are passed on as they are. */
-  async #serveNode({ exchange, info: { name, subpath = '' }, auditId }: StreamingRequest): Promise<number> {
-    if (exchange.upgrade !== undefined) throw statusErrors.badRequest('no other protocol than HTTP is passed on to nodes');
-    const [path = '', query = ''] = exchange.target.split(/\?(.*)/s);
-    const headers = ['audit-id', auditId, 'cache-control', 'no-cache, private'];
-    if (subpath === '' && exchange.method === 'GET') {
-      exchange.respond({ code: 301, headers: [...headers, 'location', `${path}/${query === '' ? '' : `?${query}`}`] }, new Uint8Array());
-      return 301;
+  /** The proxy to a pod, or to one of a Service's. */
+  async #serveProxy(request: StreamingRequest): Promise<number> {
+    const { exchange, info, auditId } = request;
+    if (exchange.upgrade !== undefined) throw statusErrors.badRequest('no other protocol than HTTP is passed on to pods');
+    if (isWithoutSlash(request)) return redirectToSlash(request);
+    const { pod, port, scheme } = await this.#proxyTarget(info);
+    const body = exchange.method === 'GET' || exchange.method === 'HEAD' ? new Uint8Array() : await exchange.body(maxPodBytes);
+    const { callPod, forwardedHeaders } = await import('./pod-proxy.ts');
+    const path = `${info.subpath ?? '/'}${queryOf(exchange.target)}`;
+    const answer = await callPod(this.#node(pod), pod, { scheme, port, path, body }, exchange);
+    const code = answer.statusCode ?? 502;
+    const headers = ['audit-id', auditId, ...forwardedHeaders(answer)];
+    if (exchange.method === 'HEAD') exchange.respond({ code, headers }, new Uint8Array());
+    else pipeToClient(answer, exchange, { code, headers });
+    return code;
+  }
+
+  async #proxyTarget(info: ResourceRequestInfo): Promise<{ readonly pod: Pod; readonly port: number; readonly scheme: 'http' | 'https' }> {
+    const { namespace } = info;
+    if (info.resource === 'pods') {
+      const { scheme, name, port } = parseProxyName(info.name, 'pod');
+      const pod = await this.#pod({ ...info, name });
+      return { pod, port: podPort(pod, port), scheme };
     }
+    const { scheme, name, port } = parseProxyName(info.name, 'service');
+    const service = await this.#read<Service>(resourceRequestInfo('get', serviceKind, { namespace, name }), () => statusErrors.notFound(serviceKind, name));
+    const endpoints = await this.#find<Endpoints>(resourceRequestInfo('get', endpointsKind, { namespace, name }));
+    const backend = serviceBackend(service, endpoints, port, this.#options.world.random);
+    return { pod: await this.#pod({ ...info, name: backend.pod }), port: backend.port, scheme };
+  }
+
+  /** The proxy to a kubelet: request and response are passed on as they are. */
+  async #serveNode(request: StreamingRequest): Promise<number> {
+    const {
+      exchange,
+      info: { name, subpath = '' },
+      auditId,
+    } = request;
+    if (exchange.upgrade !== undefined) throw statusErrors.badRequest('no other protocol than HTTP is passed on to nodes');
+    if (isWithoutSlash(request)) return redirectToSlash(request);
+    const headers = ['audit-id', auditId, 'cache-control', 'no-cache, private'];
     const node = this.#options.node(await this.#nodeNamed(name));
     if (node === undefined) throw noKubelet(name);
     const body = exchange.method === 'GET' ? new Uint8Array() : await exchange.body(maxProxiedBytes);
     const answer = await node
-      .proxy({ method: exchange.method, path: subpath === '' ? '/' : subpath, query, contentType: exchange.header('content-type'), body })
+      .proxy({
+        method: exchange.method,
+        path: subpath === '' ? '/' : subpath,
+        query: queryOf(exchange.target).slice(1),
+        contentType: exchange.header('content-type'),
+        body,
+      })
       .catch((error: unknown) => {
         throw error instanceof NodeUnreachable ? statusErrors.serviceUnavailable(`error trying to reach service: ${error.message}`) : error;
       });
@@ -175,6 +225,21 @@ export class StreamingRequests {
   }
 }
 
+/** `…/proxy` and `…/proxy/` differ for relative links: a GET of the first is sent on to the second. */
+const isWithoutSlash = ({ exchange, info: { subpath = '' } }: StreamingRequest): boolean => subpath === '' && exchange.method === 'GET';
+
+function redirectToSlash({ exchange, auditId }: StreamingRequest): number {
+  const location = `${exchange.target.split('?')[0] ?? ''}/${queryOf(exchange.target)}`;
+  exchange.respond({ code: 301, headers: ['audit-id', auditId, 'cache-control', 'no-cache, private', 'location', location] }, new Uint8Array());
+  return 301;
+}
+
+/** '?a=b'; '': none, or an empty one. */
+function queryOf(target: string): string {
+  const at = target.indexOf('?');
+  return at < 0 || at === target.length - 1 ? '' : target.slice(at);
+}
+
 /** The code of a request whose connection is no longer HTTP. */
 const switchingProtocols = 101;
 
@@ -208,3 +273,5 @@ function pipeToClient(source: Readable, exchange: Exchange, head: ResponseHead):
 const maxBufferedBytes = 256 * 1024;
 /** Of a request to a kubelet. */
 const maxProxiedBytes = 1024 * 1024;
+/** Of a request to a pod. */
+const maxPodBytes = 16 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import { type CustomKinds, customKinds } from '../../api/apiextensions/custom-kind.ts';
 import { type CustomResourceDefinition, isTrue } from '../../api/apiextensions/definition.ts';
-import { apiVersionOf, type Kind } from '../../api/kind.ts';
+import { apiVersionOf, type Kind, qualifiedResource } from '../../api/kind.ts';
 import { customResourceDefinitionKind } from '../../api/kinds/apiextensions/custom-resource-definition.ts';
 import type { Cancel } from '../../world/world.ts';
 import { type Change, changedObject } from '../informers/cache.ts';
@@ -15,12 +15,15 @@ import type { Source } from './loop.ts';
  */
 export class DefinedKinds {
   readonly #informers: Informers;
+  /** Resources that the controllers follow anyway, whether they are defined or not: 'volumesnapshots.snapshot.storage.k8s.io'. */
+  readonly #followedAnyway: ReadonlySet<string>;
   /** By the name of the definition. `followed` is undefined if none of its versions is served. */
   readonly #known = new Map<string, { readonly kinds: CustomKinds; readonly followed: Kind | undefined }>();
   readonly #followers = new Set<Follower>();
 
-  constructor(informers: Informers) {
+  constructor(informers: Informers, followedAnyway: readonly Kind[] = []) {
     this.#informers = informers;
+    this.#followedAnyway = new Set(followedAnyway.map(qualifiedResource));
     informers.cache(customResourceDefinitionKind).subscribe((change) => this.#changed(change));
   }
 
@@ -63,6 +66,7 @@ export class DefinedKinds {
   #changed(change: Change<CustomResourceDefinition>): void {
     const { after } = change;
     const { name } = changedObject(change).metadata;
+    if (this.#followedAnyway.has(name)) return;
     const old = this.#known.get(name)?.followed;
     const kinds = after !== undefined && isTrue(after, 'Established') ? customKinds(after) : undefined;
     const [preferred] = kinds?.served ?? [];

@@ -47,13 +47,17 @@ export const controllerRoles = {
   ],
   'resourcequota-controller': [onAll('list'), rule('update', '', 'resourcequotas/status')],
   'ephemeral-volume-controller': [rule('create', '', 'persistentvolumeclaims'), events],
+  'volume-data-source-validator': [events],
   'persistent-volume-binder': [
     rule('create update delete', '', 'persistentvolumes'),
     rule('get update', '', 'persistentvolumeclaims'),
     rule('update', '', 'persistentvolumes/status', 'persistentvolumeclaims/status'),
     rule('get create delete', '', 'pods'),
+    // Of calls to CSI drivers.
+    rule('get', '', 'secrets'),
     rule('get create update delete', 'mooring.dev', 'volumeintents'),
     rule('create', 'mooring.dev', 'volumebindings'),
+    rule('update', 'snapshot.storage.k8s.io', 'volumesnapshots'),
     // Events of the scrubber pod say why it does not start.
     rule('list watch', '', 'events'),
     events,
@@ -71,8 +75,26 @@ export const controllerRoles = {
     rule('update', '', 'persistentvolumes'),
     rule('get', '', 'nodes'),
   ],
+  /** Publishes the capacity of drivers in this process, as an external-provisioner does. */
+  'csi-capacity-controller': [rule('create update delete', 'storage.k8s.io', 'csistoragecapacities')],
+  /** Takes the snapshots of drivers in this process, as a snapshot-controller and a csi-snapshotter do. */
+  'snapshot-controller': [
+    rule('update', 'snapshot.storage.k8s.io', 'volumesnapshots', 'volumesnapshots/status', 'volumesnapshotcontents/status'),
+    rule('get create update delete', 'snapshot.storage.k8s.io', 'volumesnapshotcontents'),
+    rule('create delete', 'snapshot.storage.k8s.io', 'volumesnapshots'),
+    rule('update', 'groupsnapshot.storage.k8s.io', 'volumegroupsnapshots', 'volumegroupsnapshots/status', 'volumegroupsnapshotcontents/status'),
+    rule('get create update delete', 'groupsnapshot.storage.k8s.io', 'volumegroupsnapshotcontents'),
+    rule('update', '', 'persistentvolumeclaims'),
+    events,
+  ],
   'expand-controller': [rule('get', '', 'persistentvolumeclaims'), rule('update', '', 'persistentvolumeclaims/status', 'persistentvolumes'), events],
   'replicaset-controller': [rule('create patch delete', '', 'pods'), rule('get', 'apps', 'replicasets'), rule('update', 'apps', 'replicasets/status'), events],
+  'replication-controller': [
+    rule('create patch delete', '', 'pods'),
+    rule('get', '', 'replicationcontrollers'),
+    rule('update', '', 'replicationcontrollers/status'),
+    events,
+  ],
   'deployment-controller': [
     rule('create update patch delete', 'apps', 'replicasets'),
     rule('get update', 'apps', 'deployments'),

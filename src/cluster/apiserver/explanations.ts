@@ -20,7 +20,7 @@ import { explain } from '../../why/explain.ts';
 import type { ObjectExplanation, UnreadResource } from '../../why/explanation/explanation.ts';
 import { parseTarget, type Target } from '../../why/explanation/target.ts';
 import { explainEach, sortedOverview } from '../../why/overview.ts';
-import { ClusterError } from '../../why/reading/cluster-reader.ts';
+import { ClusterError, ClusterUnreachable } from '../../why/reading/cluster-reader.ts';
 import { readEverything, readObjects } from '../../why/reading/read-objects.ts';
 import type { World } from '../../world/world.ts';
 import { createInProcessTransport } from '../access/in-process-transport.ts';
@@ -103,6 +103,7 @@ async function refusing<T>(reading: Promise<T>): Promise<T> {
   try {
     return await reading;
   } catch (error) {
+    if (error instanceof ClusterUnreachable) throw new ApiError(503, 'ServiceUnavailable', error.message);
     if (error instanceof ClusterError) throw new ApiError(403, 'Forbidden', error.message, { group: explanationKind.group, kind: explanationKind.plural });
     throw error;
   }

@@ -7,13 +7,21 @@ import { persistentVolumeClaimKind } from '../../api/kinds/core/persistent-volum
 import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts';
 import { serviceAccountKind } from '../../api/kinds/core/service-account.ts';
 import { volumeAttributesClassKind } from '../../api/kinds/storage/volume-attributes-class.ts';
+import { referenceGrantKind } from '../../api/kinds/data-source/reference-grant.ts';
+import { volumePopulatorKind } from '../../api/kinds/data-source/volume-populator.ts';
 import { podKind } from '../../api/kinds/pod/pod.ts';
+import { volumeGroupSnapshotKind } from '../../api/kinds/snapshot/volume-group-snapshot.ts';
+import { volumeSnapshotKind } from '../../api/kinds/snapshot/volume-snapshot.ts';
 import { attachDetach } from '../../storage/attach-detach/controller.ts';
+import { dataSourceValidator } from '../../storage/data-source-validator/controller.ts';
 import { ephemeralVolumeController } from '../../storage/ephemeral-volume/controller.ts';
 import { expander } from '../../storage/expander/controller.ts';
+import { modifier } from '../../storage/modifier/controller.ts';
 import { attributesClassProtection, claimProtection, volumeProtection } from '../../storage/protection/controller.ts';
 import { quotaController } from '../../controllers/cluster/resource-quota/controller.ts';
+import { csiCapacity } from '../../storage/csi-capacity/controller.ts';
 import { csiAttacher } from '../../storage/csi-attacher/controller.ts';
+import { snapshotter } from '../../storage/snapshotter/controller.ts';
 import type { ReclaimerOptions } from '../../storage/reclaimer/controller.ts';
 import type { DriverSet } from '../../drivers/driver-set.ts';
 import { createClient } from '../../client/client.ts';
@@ -34,6 +42,8 @@ import type { World } from '../../world/world.ts';
 import type { ControllerName } from '../access/controller-roles.ts';
 import { type EventfulController, eventSources } from './event-sources.ts';
 import type { Connect } from '../access/identities.ts';
+import type { CsiSockets } from '../nodes/csi-endpoints.ts';
+import { builtInDrivers } from './built-in-drivers.ts';
 import type { ControllerContext } from './controller-context.ts';
 import { sha256 } from '../sha256.ts';
 import { nodeLoops } from './node-controllers.ts';
@@ -57,6 +67,8 @@ export interface ControllersOptions {
     readonly sign?: Sign;
   };
   readonly drivers: DriverSet;
+  /** Absent: only the drivers of `drivers` have their controllers here. */
+  readonly csiSockets?: CsiSockets;
   /** True: a PV and a PVC are bound in one transaction; false: in Kubernetes' four writes. */
   readonly bindsTogether: boolean;
   readonly election: Pick<LeaderElectionOptions, 'identity' | 'takeOver' | 'timing'>;
@@ -86,7 +98,7 @@ function startTerm(options: ControllersOptions, { fence, deposed }: LeaderTerm):
   const { connect, world, kinds, pageSize } = options;
   const client = createClient({ transport: connect('moor-informers') });
   const informers: Informers = new Informers({ world, client, ...(pageSize === undefined ? {} : { pageSize }) });
-  const definedKinds = new DefinedKinds(informers);
+  const definedKinds = new DefinedKinds(informers, kinds);
   const recorders: EventRecorder[] = [];
 
   /** What a controller is built with: the shared caches, and a client with its own name. */
@@ -105,6 +117,8 @@ function startTerm(options: ControllersOptions, { fence, deposed }: LeaderTerm):
   const loops = [
     ...storageLoops(options, context),
     ...claimLoops(options, context),
+    ...snapshotLoops(options, context),
+    ...capacityLoops(options, context),
     ...(options.housekeeping === undefined
       ? []
       : [
@@ -114,13 +128,15 @@ function startTerm(options: ControllersOptions, { fence, deposed }: LeaderTerm):
           ...serviceLoops(kinds, context),
         ]),
   ];
+  const { csiSockets } = options;
+  const builtIn = csiSockets === undefined ? [] : [builtInDrivers({ informers, sockets: csiSockets, recorder: recorderFor('persistent-volume-binder') })];
   informers.start();
-  return [...loops, ...recorders, informers];
+  return [...loops, ...builtIn, ...recorders, informers];
 }
 
 /** From a PVC to a volume on a node, and back. */
 function storageLoops(
-  { world, bindsTogether, listDirectory }: ControllersOptions,
+  { world, kinds, bindsTogether, listDirectory }: ControllersOptions,
   { as, recorderFor, run, drivers }: ControllerContext,
 ): readonly ControllerLoop[] {
   const { attacher, detacher } = attachDetach({
@@ -133,10 +149,13 @@ function storageLoops(
     ...binder,
     world,
     drivers,
+    hasSnapshots: serves(kinds, volumeSnapshotKind),
+    hasDataSources: serves(kinds, volumePopulatorKind) && serves(kinds, referenceGrantKind),
     listDirectory,
     recorder: recorderFor('persistent-volume-binder'),
     ...(bindsTogether ? { bindTogether: (pair) => binder.client.bindTogether(pair) } : {}),
   });
+  const resizer = { ...as('expand-controller'), log: world.log, drivers, events: new RecordedEvents(recorderFor('expand-controller'), world.clock) };
   return [
     run(storage.binder),
     run(storage.provisioner),
@@ -144,19 +163,41 @@ function storageLoops(
     run(attacher),
     run(detacher),
     run(csiAttacher({ ...as('volume-attacher'), world, drivers, sha256 })),
-    run(expander({ ...as('expand-controller'), drivers, events: new RecordedEvents(recorderFor('expand-controller'), world.clock) })),
+    run(expander(resizer)),
+    run(modifier(resizer)),
   ];
 }
+
+/** Snapshots, where the server has their kinds. */
+function snapshotLoops({ world, kinds }: ControllersOptions, { as, recorderFor, run, drivers }: ControllerContext): readonly ControllerLoop[] {
+  if (!serves(kinds, volumeSnapshotKind)) return [];
+  const events = new RecordedEvents(recorderFor('snapshot-controller'), world.clock);
+  return [run(snapshotter({ ...as('snapshot-controller'), drivers, events, sha256, hasGroups: serves(kinds, volumeGroupSnapshotKind) }))];
+}
+
+/** CSIStorageCapacity objects, where there may be drivers that report their capacity. */
+function capacityLoops({ world, drivers: set, csiSockets }: ControllersOptions, { as, run, drivers }: ControllerContext): readonly ControllerLoop[] {
+  const mayReport = csiSockets !== undefined || Array.from(set.all()).some(({ capabilities }) => capabilities.csi?.reportsCapacity === true);
+  return mayReport ? [run(csiCapacity({ ...as('csi-capacity-controller'), world, drivers, sha256 }))] : [];
+}
+
+/** Other servers have them only if their definitions were applied before this process started. */
+const serves = (kinds: readonly Kind[], { group, kind }: Pick<Kind, 'group' | 'kind'>): boolean =>
+  kinds.some((one) => one.group === group && one.kind === kind);
 
 /** Protection, quota and ephemeral PVCs. */
 function claimLoops({ world, kinds }: ControllersOptions, { as, recorderFor, run, definedKinds }: ControllerContext): readonly ControllerLoop[] {
   const events = new RecordedEvents(recorderFor('ephemeral-volume-controller'), world.clock);
+  const { informers } = as('volume-data-source-validator');
   return [
     run(claimProtection({ ...as('pvc-protection-controller'), kinds: storageKinds })),
     run(volumeProtection({ ...as('pv-protection-controller'), kinds: storageKinds })),
     run(attributesClassProtection({ ...as('volumeattributesclass-protection-controller'), kinds: storageKinds })),
     run(quotaController({ ...as('resourcequota-controller'), kinds, definedKinds })),
     run(ephemeralVolumeController({ ...as('ephemeral-volume-controller'), events })),
+    ...(serves(kinds, volumePopulatorKind)
+      ? [run(dataSourceValidator({ informers, events: new RecordedEvents(recorderFor('volume-data-source-validator'), world.clock) }))]
+      : []),
   ];
 }
 

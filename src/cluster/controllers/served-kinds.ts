@@ -1,6 +1,6 @@
 import { apiVersionOf, type Kind } from '../../api/kind.ts';
 import type { CustomResourceDefinition } from '../../api/apiextensions/definition.ts';
-import { allKinds } from '../../api/kinds/index.ts';
+import { followedKinds } from '../../api/kinds/index.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { parseRequestInfo } from '../../api/request-info.ts';
 import type { Transport } from '../../client/transport.ts';
@@ -33,7 +33,7 @@ export async function discoverServedKinds(transport: Transport): Promise<ServedK
   const { groups = [] } = await ask<GroupList>(transport, '/apis');
   const versions = ['v1', ...groups.flatMap((group) => (group.versions ?? []).map(({ groupVersion }) => groupVersion))];
   const preferred = new Set(['v1', ...groups.map((group) => group.preferredVersion?.groupVersion)]);
-  const known = new Set(allKinds.map(({ group, plural }) => `${group}/${plural}`));
+  const known = new Set(followedKinds.map(({ group, plural }) => `${group}/${plural}`));
   const served = new Set<string>();
   const unknown = new Set<string>();
   for (const version of versions) {
@@ -47,7 +47,7 @@ export async function discoverServedKinds(transport: Transport): Promise<ServedK
   }
   const defined = unknown.size > 0 && served.has(definitions) ? await definedNames(transport) : [];
   for (const name of defined) unknown.delete(name);
-  return { kinds: allKinds.filter((kind) => served.has(`${apiVersionOf(kind)}/${kind.plural}`)), complete: unknown.size === 0 };
+  return { kinds: followedKinds.filter((kind) => served.has(`${apiVersionOf(kind)}/${kind.plural}`)), complete: unknown.size === 0 };
 }
 
 const definitions = 'apiextensions.k8s.io/v1/customresourcedefinitions';

@@ -18,6 +18,10 @@ export interface StorageControllersOptions extends Pick<BinderOptions, 'bindToge
   readonly world: World;
   readonly recorder: EventRecorder;
   readonly drivers: FencedDrivers;
+  /** The server has the kinds of snapshots. */
+  readonly hasSnapshots: boolean;
+  /** The server has VolumePopulators and ReferenceGrants. */
+  readonly hasDataSources: boolean;
 }
 
 /** The binder, the provisioner and the reclaimer. They share one view of PVs and PVCs, which is updated before they are woken. */
@@ -29,10 +33,11 @@ export function storageControllers({ recorder, drivers, ...options }: StorageCon
   /** Each controller deduplicates its own events. */
   const common = () => ({ ...options, view, clock: world.clock, log: world.log, events: new RecordedEvents(recorder, world.clock) });
   const [provisionTrigger, bindTrigger] = [new Trigger<string>(), new Trigger<string>()];
-  const { facts, create, delete: deleteAsset, deleteSource } = drivers;
+  const { facts, onChange, create, delete: deleteAsset, deleteSource } = drivers;
+  const restores = (name: string): boolean => drivers.snapshots(name).ofVolumes;
   return {
     binder: volumeBinder({ ...common(), provisionTrigger, bindTrigger }),
-    provisioner: provisioner({ ...common(), provisionTrigger, bindTrigger, drivers: { facts, create, delete: deleteAsset } }),
-    reclaimer: reclaimer({ ...common(), drivers: { facts, delete: deleteSource } }),
+    provisioner: provisioner({ ...common(), provisionTrigger, bindTrigger, drivers: { facts, onChange, create, delete: deleteAsset, restores } }),
+    reclaimer: reclaimer({ ...common(), drivers: { facts, onChange, delete: deleteSource } }),
   };
 }

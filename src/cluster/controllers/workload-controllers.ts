@@ -7,6 +7,7 @@ import { jobController } from '../../controllers/workloads/job/controller.ts';
 import { ttlAfterFinished } from '../../controllers/workloads/ttl-after-finished/controller.ts';
 import { jobOrphanPods } from '../../controllers/workloads/job/orphan-pods/controller.ts';
 import { replicaSetController } from '../../controllers/workloads/replica-set/controller.ts';
+import { replicaSets, replicationControllers } from '../../controllers/workloads/replica-set/variants.ts';
 import { statefulSetController } from '../../controllers/workloads/stateful-set/controller.ts';
 import type { ControllerContext } from './controller-context.ts';
 
@@ -14,7 +15,8 @@ import type { ControllerContext } from './controller-context.ts';
 export function workloadLoops(context: ControllerContext): readonly ControllerLoop[] {
   const { as, recorderFor, run } = context;
   return [
-    run(replicaSetController({ ...as('replicaset-controller'), recorder: recorderFor('replicaset-controller') })),
+    run(replicaSetController(replicaSets, { ...as('replicaset-controller'), recorder: recorderFor('replicaset-controller') })),
+    run(replicaSetController(replicationControllers, { ...as('replication-controller'), recorder: recorderFor('replication-controller') })),
     run(deploymentController({ ...as('deployment-controller'), recorder: recorderFor('deployment-controller') })),
     run(statefulSetController({ ...as('statefulset-controller'), recorder: recorderFor('statefulset-controller') })),
     run(daemonSetController({ ...as('daemon-set-controller'), recorder: recorderFor('daemon-set-controller') })),

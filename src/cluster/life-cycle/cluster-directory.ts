@@ -7,11 +7,12 @@ import path from 'node:path';
 import { identityOfProcess } from '../../host/process-identity.ts';
 import type { World } from '../../world/world.ts';
 import type { CleanupStack } from '../cleanup-stack.ts';
+import { foreignFileIn } from '../data-directory/foreign-files.ts';
 import { version } from '../version.ts';
 import { lockCluster, lockFile } from './cluster-lock.ts';
 import { allRecords, type ClusterRecord, readRecord, saveRecord } from './cluster-record.ts';
 import { removeData } from './remove-data.ts';
-import { leftoversIn, tearDown } from './tear-down.ts';
+import { leftoversIn, tearDown, type TearDownOptions } from './tear-down.ts';
 
 /** The directory cannot be used; the message says why. */
 export class ClusterDirectoryError extends Error {}
@@ -19,14 +20,16 @@ export class ClusterDirectoryError extends Error {}
 export interface ClusterDirectory {
   readonly path: string;
   /** Records where the cluster is reached. */
-  record(reached: Pick<ClusterRecord, 'url' | 'kubeconfig'>): void;
+  record(reached: Pick<ClusterRecord, 'url' | 'kubeconfig' | 'hostPathVolumes'>): void;
 }
 
 interface DirectoryOptions extends Pick<ClusterRecord, 'runtime' | 'name'> {
   readonly dataDir?: string;
+  readonly kubeconfig?: string;
   readonly ephemeral?: boolean;
   readonly logFile?: string | undefined;
   readonly store?: 'memory' | 'embedded';
+  readonly onProgress?: TearDownOptions['onProgress'];
 }
 
 /** @throws ClusterDirectoryError */
@@ -35,15 +38,19 @@ export async function openClusterDirectory(options: DirectoryOptions, { world, c
   const ephemeral = options.ephemeral ?? options.dataDir === undefined;
   await makeDirectory(dataDir);
   const directory = await realpath(dataDir);
+  const foreign = await foreignFileIn(directory);
+  if (foreign !== undefined)
+    throw new ClusterDirectoryError(`${foreign} is not Mooring's, and a cluster needs a file of this name. Choose another --data-dir; nothing was changed.`);
   const lock = await lockCluster(directory);
   if (lock === undefined) throw new ClusterDirectoryError(inUse(directory));
   cleanup.defer(() => lock.release());
   const isNew = (await readdir(directory)).every((file) => file === 'moor.log' || file === lockFile);
   if (ephemeral && !isNew && options.store !== 'memory')
     throw new ClusterDirectoryError(`${dataDir} holds data, which --ephemeral would delete at the end. Choose an empty --data-dir, or none.`);
-  await removeAbandoned(world);
-  if (runtime === 'sandbox') await removeStrayMounts(directory, world);
-  const record = (reached: Pick<ClusterRecord, 'url' | 'kubeconfig'>): void =>
+  const { onProgress = () => undefined } = options;
+  await removeAbandoned({ world, onProgress });
+  if (runtime === 'sandbox') await removeStrayMounts(directory, { world, onProgress });
+  const record: ClusterDirectory['record'] = (reached) =>
     saveRecord({
       ...(name === undefined ? {} : { name }),
       dataDir: directory,
@@ -55,13 +62,13 @@ export async function openClusterDirectory(options: DirectoryOptions, { world, c
       runtime,
       ephemeral: ephemeral && isNew,
     });
+  // From now on "moor list" and "moor delete" know it, also if the start fails or is killed.
+  if (isNew) record({ url: '', kubeconfig: options.kubeconfig ?? path.join(directory, 'kubeconfig') });
   if (ephemeral) {
     cleanup.defer(async () => {
-      if (runtime === 'sandbox') await tearDown(directory, world);
+      if (runtime === 'sandbox') await tearDown(directory, { world, onProgress });
       if (isNew) await removeData(directory);
     });
-    // From now on a kill leaves nothing that the next start does not find.
-    record({ url: '', kubeconfig: '' });
   }
   return { path: directory, record };
 }
@@ -85,14 +92,15 @@ const inUse = (directory: string): string => {
 };
 
 /** Ephemeral clusters whose process was killed. What cannot be removed is told, and nothing else waits for it. */
-export async function removeAbandoned(world: World): Promise<void> {
+export async function removeAbandoned(options: TearDownOptions): Promise<void> {
+  const { world } = options;
   for (const { ephemeral, dataDir } of allRecords()) {
     if (!ephemeral) continue;
     const lock = await lockCluster(dataDir).catch(() => undefined);
     // It runs.
     if (lock === undefined) continue;
     try {
-      await tearDown(dataDir, world);
+      await tearDown(dataDir, options);
       await removeData(dataDir);
       world.log.info('removed an ephemeral cluster whose process was killed', { dataDir });
     } catch (error) {
@@ -104,12 +112,12 @@ export async function removeAbandoned(world: World): Promise<void> {
 }
 
 /** A directory without a store has no pods: what is mounted in it was left when the directory was removed by other means. */
-async function removeStrayMounts(directory: string, world: World): Promise<void> {
+async function removeStrayMounts(directory: string, options: TearDownOptions): Promise<void> {
   if (existsSync(path.join(directory, 'store'))) return;
   const { mounts, images } = await leftoversIn(directory);
   if (mounts.length + images.length === 0) return;
-  const { pods } = await tearDown(directory, world);
-  world.log.warn('the data directory was removed while its pods ran: their processes, mounts and devices have been removed', {
+  const { pods } = await tearDown(directory, options);
+  options.world.log.warn('the data directory was removed while its pods ran: their processes, mounts and devices have been removed', {
     directory,
     pods,
     mounts: mounts.length,

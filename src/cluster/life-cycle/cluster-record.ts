@@ -1,9 +1,10 @@
 /** The clusters of this user on this machine, as files: each data directory has a record, and directories at other places are listed beside them. */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import type { ProcessIdentity } from '../../host/process-identity.ts';
+import type { HostPathVolumes } from '../nodes/machine-drivers.ts';
 import { isServed } from './cluster-lock.ts';
 
 export interface ClusterRecord {
@@ -20,6 +21,8 @@ export interface ClusterRecord {
   readonly startedAt: string;
   readonly version: string;
   readonly runtime: 'hollow' | 'sandbox';
+  /** Absent: it has none, or an earlier version made it. */
+  readonly hostPathVolumes?: HostPathVolumes;
   /** Everything is removed when it ends. */
   readonly ephemeral: boolean;
 }
@@ -54,16 +57,23 @@ export function saveRecord(record: ClusterRecord): void {
 export function removeRecord(dataDir: string): void {
   rmSync(fileIn(dataDir), { force: true });
   rmSync(pointerOf(dataDir), { force: true });
+  if (namesIn(otherDirectories()).length > 0) return;
+  try {
+    rmdirSync(otherDirectories());
+  } catch {
+    // There is none, or another cluster has just been recorded.
+  }
 }
 
-/** Undefined: the directory has none that can be read. A copy of another directory names that one, and so no process. */
+/** Undefined: the directory has none that can be read. A copy of another directory names that one, and so neither a process nor volumes elsewhere. */
 export function readRecord(dataDir: string): ClusterRecord | undefined {
   try {
     const record = JSON.parse(readFileSync(fileIn(dataDir), 'utf8')) as Partial<ClusterRecord> | null;
     const directory = realPath(dataDir);
     if (record === null || typeof record.process?.pid !== 'number' || typeof record.url !== 'string' || typeof record.kubeconfig !== 'string') return undefined;
-    const server = record.dataDir === directory ? record.process : noProcess;
-    return { ...(record as ClusterRecord), dataDir: directory, process: server };
+    if (record.dataDir === directory) return record as ClusterRecord;
+    const { hostPathVolumes: _, ...copied } = record as ClusterRecord;
+    return { ...copied, dataDir: directory, process: noProcess };
   } catch {
     return undefined;
   }
@@ -71,6 +81,18 @@ export function readRecord(dataDir: string): ClusterRecord | undefined {
 
 /** No process has this id. */
 const noProcess: ProcessIdentity = { pid: 0, startTime: 0 };
+
+/** Of a directory whose record was removed by other means. */
+export const recordless = (dataDir: string): ClusterRecord => ({
+  dataDir,
+  kubeconfig: path.join(dataDir, 'kubeconfig'),
+  url: '',
+  process: noProcess,
+  startedAt: '',
+  version: '',
+  runtime: 'sandbox',
+  ephemeral: false,
+});
 
 /** Without links, as far as it exists. */
 export function realPath(file: string): string {

@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { NodeStats } from '../../node/kubelet-api/node-stats.ts';
 import type { Host } from '../../node/host.ts';
 import type { HollowSettings } from '../../node/runtimes/hollow/hosts.ts';
+import type { VolumeDriver } from '../../drivers/contract.ts';
 import type { PodStreams } from '../../streams/contract.ts';
 import type { RunningApi } from '../../apiserver/create-api.ts';
 import type { Auditor } from '../../apiserver/audit/auditor.ts';
@@ -11,7 +12,9 @@ import type { World } from '../../world/world.ts';
 import { abandonedNodes, startHollowNodes } from './hollow-nodes.ts';
 import { connectInProcess, connectNodesInProcess, systemClient } from '../access/identities.ts';
 import type { ImageVolumes } from './image-volumes.ts';
+import type { ImageSettings } from '../image-content.ts';
 import type { SecuritySettings } from './machine-security.ts';
+import type { PluginSockets } from './plugin-sockets.ts';
 import type { SandboxNodes } from './sandbox-nodes.ts';
 import type { CleanupStack } from '../cleanup-stack.ts';
 
@@ -59,6 +62,11 @@ interface ClusterNodesOptions extends RuntimeChoice {
   /** Undefined: this machine cannot have image volumes. */
   readonly images: ImageVolumes | undefined;
   readonly security: SecuritySettings | undefined;
+  readonly imageSettings: ImageSettings | undefined;
+  /** Told of the CSI drivers that register. */
+  readonly plugins: PluginSockets;
+  /** As in `SandboxNodesOptions`. */
+  readonly rootDir: string | undefined;
 }
 
 interface RuntimeChoice {
@@ -86,14 +94,27 @@ export async function openImageVolumes(dataDir: string, nodes: number): Promise<
   return imageVolumes(imageDirectory(dataDir), nodes);
 }
 
+/** The driver of these images and of those of nodes that joined, which are asked by their streams. */
+export async function imageDriverFor(images: ImageVolumes, nodes: number, streams: (node: string) => PodStreams): Promise<VolumeDriver> {
+  const [{ askByStreams }, { clusterImageDriver }, { isNodeOfMoorUp }] = await Promise.all([
+    import('./joined-node-images.ts'),
+    import('../../drivers/image/remote.ts'),
+    import('./image-volumes.ts'),
+  ]);
+  return clusterImageDriver(images.driver, isNodeOfMoorUp(nodes), askByStreams(streams));
+}
+
 /** Loaded only for this runtime. */
 async function runSandboxes(
-  { settings, capacity, dataDir, podStreams, nodeStats, images, security }: ClusterNodesOptions,
+  { settings, capacity, dataDir, rootDir, podStreams, nodeStats, images, security, imageSettings, plugins }: ClusterNodesOptions,
   server: Parameters<typeof startHollowNodes>[1],
 ): Promise<SandboxNodes> {
   const { startSandboxNodes } = await import('./sandbox-nodes.ts');
   const { RuntimeStreams } = await import('../../node/streams/pod-streams.ts');
-  const nodes = await startSandboxNodes({ settings, capacity, directory: path.join(dataDir, 'nodes'), images, security }, server);
+  const nodes = await startSandboxNodes(
+    { settings, capacity, directory: path.join(dataDir, 'nodes'), rootDir, images, security, imageSettings, plugins },
+    server,
+  );
   for (const [name, { runtime, pages }] of nodes.endpoints) podStreams.set(name, new RuntimeStreams(runtime, pages));
   for (const [name, stats] of nodes.stats) nodeStats.set(name, stats);
   return nodes;

@@ -2,21 +2,42 @@ import { realDisk } from '../../host/disk.ts';
 import { realHostFiles } from '../../host/files.ts';
 import { realMounts } from '../../host/mounts.ts';
 import { realPrograms } from '../../host/programs.ts';
+import { realSockets } from '../../host/sockets.ts';
+import { Http2Channel } from '../../grpc/http2-channel.ts';
 import { type NodeAgent, startNodeAgent } from '../../node/agent.ts';
 import type { Host } from '../../node/host.ts';
+import type { ImageManager } from '../../node/images/image-manager.ts';
 import type { Runtime } from '../../node/runtime.ts';
 import type { ImageVolumes } from './image-volumes.ts';
 import { sha256 } from '../sha256.ts';
+import type { PluginSockets } from './plugin-sockets.ts';
 import { nodeDrivers } from './node-drivers.ts';
+
+export interface LocalNode {
+  readonly host: Host;
+  readonly root: string;
+  readonly runtime: Runtime;
+  readonly images?: ImageVolumes | undefined;
+  readonly containerImages: ImageManager;
+  /** Told of the CSI drivers that register. */
+  readonly plugins?: PluginSockets | undefined;
+}
 
 /** The node agent (kubelet) of a node on this machine. */
 export function startLocalNodeAgent(
-  { host, root, runtime, images }: { readonly host: Host; readonly root: string; readonly runtime: Runtime; readonly images?: ImageVolumes | undefined },
+  { host, root, runtime, images, containerImages, plugins: known }: LocalNode,
   server: Pick<Parameters<typeof startNodeAgent>[0], 'world' | 'readTransport' | 'eventTransport' | 'nodeTransport'>,
 ): Promise<NodeAgent> {
   const machine = { mounts: realMounts(), files: realHostFiles };
   const { clock } = server.world;
   const csi = images === undefined ? [] : [images.node({ ...machine, clock })];
-  const drivers: Parameters<typeof startNodeAgent>[0]['drivers'] = (context) => nodeDrivers({ ...machine, programs: realPrograms, csi }, server.world, context);
-  return startNodeAgent({ ...server, host, root, runtime, machine, disk: realDisk, drivers, sha256 });
+  const drivers: Parameters<typeof startNodeAgent>[0]['drivers'] = (context) =>
+    nodeDrivers({ ...machine, root, programs: realPrograms, csi }, server.world, context);
+  const { timers } = server.world;
+  const plugins = {
+    sockets: realSockets(timers),
+    connect: (address: string) => new Http2Channel({ address, timers }),
+    onEndpoint: (driver: string, address: string) => known?.register({ driver, node: host.name, address }),
+  };
+  return startNodeAgent({ ...server, host, root, runtime, images: containerImages, machine, disk: realDisk, drivers, plugins, sha256 });
 }

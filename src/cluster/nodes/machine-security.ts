@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { capabilityNames } from '../../node/security/capabilities.ts';
+import { capabilityNames, permittedCapabilities } from '../../node/security/capabilities.ts';
 import type { HostSecurity } from '../../node/security/host-security.ts';
 
 /** What the administrator of a node permits: the kubelet's --seccomp-default and --allowed-unsafe-sysctls. */
@@ -11,13 +11,13 @@ export const usualSecurity: SecuritySettings = { seccompDefault: false, allowedU
 export const machineSecurity = (settings: SecuritySettings): HostSecurity => ({
   ...settings,
   appArmorProfiles: appArmorProfiles(),
-  capabilities: ownCapabilities(readFileSync('/proc/self/status', 'utf8')),
+  capabilities: ownCapabilities(),
 });
 
-/** Of this process: no container can have others. `status`: /proc/self/status. */
-function ownCapabilities(status: string): readonly string[] {
-  const bits = BigInt(`0x${/^CapPrm:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`);
-  return capabilityNames.filter((_, number) => ((bits >> BigInt(number)) & 1n) === 1n);
+/** No container can have others. */
+function ownCapabilities(): readonly string[] {
+  const numbers = permittedCapabilities(readFileSync('/proc/self/status', 'utf8'));
+  return capabilityNames.filter((_, number) => numbers.has(number));
 }
 
 /** Undefined: the kernel has no AppArmor, or does not use it. */

@@ -22,6 +22,8 @@ export interface NodeCertificateOptions {
   readonly world: World;
   /** Absent: the cluster's default. */
   readonly expirationSeconds?: number | undefined;
+  /** Told the name of the CertificateSigningRequest, which may need an approval by hand. */
+  readonly onRequested?: ((name: string) => void) | undefined;
   /** Aborted: the request ends and keeps the process alive no longer. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -59,7 +61,7 @@ function isPair({ key, certificate }: KeyAndCertificate): boolean {
 
 /** Requests a certificate for a new key and stores both when it is issued, which may need an approval by hand. */
 export async function requestNodeCertificate(transport: Transport, options: NodeCertificateOptions): Promise<KeyAndCertificate> {
-  const { node, use, hosts, files, world, expirationSeconds, signal } = options;
+  const { node, use, hosts, files, world, expirationSeconds, onRequested, signal } = options;
   const { file, signerName, usage } = uses[use];
   // Loaded here: a node with a valid certificate does not need it.
   const { createCsr: makeRequest } = await import('../../apiserver/certificates/create-csr.ts');
@@ -74,6 +76,7 @@ export async function requestNodeCertificate(transport: Transport, options: Node
   const asked = await client.create(certificateSigningRequestKind, { metadata: { generateName: use === 'client' ? 'node-csr-' : 'csr-' }, spec });
   if (!asked.ok) throw asked.error;
   const { name } = asked.value.metadata;
+  onRequested?.(name);
   world.log.info('waiting for a certificate of the node', { request: name, use, approve: `kubectl certificate approve ${name}` });
   const informer = new Informer({ client, world, kind: certificateSigningRequestKind, selection: { fieldSelector: `metadata.name=${name}` } });
   try {

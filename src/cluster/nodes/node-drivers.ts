@@ -20,9 +20,12 @@ import type { Client } from '../../client/client.ts';
 import type { DriverContext, NodeDrivers } from '../../node/agent.ts';
 import type { Programs } from '../../world/programs.ts';
 import type { World } from '../../world/world.ts';
+import { sha256 } from '../sha256.ts';
 
 export interface NodeMachine extends NodeHost {
   readonly programs: Programs;
+  /** The node's directory: containers see it as /var/lib/kubelet. */
+  readonly root: string;
   /** Its CSI drivers. */
   readonly csi?: readonly NodeDriver[];
   /** The directory of FlexVolume drivers. */
@@ -31,24 +34,24 @@ export interface NodeMachine extends NodeHost {
 
 /** The volume types that a node can mount. */
 export function nodeDrivers(
-  { csi = [], flexDirectory = usualFlexDirectory, ...machine }: NodeMachine,
+  { csi = [], flexDirectory = usualFlexDirectory, root, ...machine }: NodeMachine,
   world: Pick<World, 'clock' | 'timers'>,
   context: DriverContext,
 ): NodeDrivers {
   const allocatableMemory = context.allocatable()['memory'] ?? '1Gi';
   const { clock, timers } = world;
   const options = { ...machine, ...context, clock, allocatableMemory };
-  const token = (pod: Pod, projection: ServiceAccountTokenProjection) => requestToken(context.client, pod, projection);
+  const token = (pod: Pod, wanted: WantedToken) => requestToken(context.client, pod, wanted);
   return {
     drivers: [
       emptyDirNode(options),
-      hostPathNode(machine),
+      hostPathNode(machine, root),
       localNode(options),
       configMapNode(options),
       secretNode(options),
       downwardApiNode(options),
       projectedNode({ ...options, token }),
-      csiNode(machine, csi),
+      csiNode(machine, csi, { ...options, root, sha256, token }),
       nfsNode(machine),
       glusterfsNode({ ...machine, endpoints: (namespace, name) => endpointsOf(context.client, { namespace, name }) }),
       iscsiNode({ ...options, timers }),
@@ -64,11 +67,9 @@ async function endpointsOf(client: Client, key: { readonly namespace: string; re
   return found.reason === 'notFound' ? { ok: true, value: undefined } : failed('Unavailable', found.error.message);
 }
 
-async function requestToken(
-  client: Client,
-  pod: Pod,
-  { audience, expirationSeconds = 3600 }: ServiceAccountTokenProjection,
-): Promise<DriverAnswer<IssuedToken>> {
+type WantedToken = Pick<ServiceAccountTokenProjection, 'audience' | 'expirationSeconds'>;
+
+async function requestToken(client: Client, pod: Pod, { audience, expirationSeconds = 3600 }: WantedToken): Promise<DriverAnswer<IssuedToken>> {
   const { namespace = '', name = '', uid = '' } = pod.metadata;
   const request = {
     apiVersion: 'authentication.k8s.io/v1',

@@ -13,6 +13,8 @@ export interface NodeIdentityOptions {
   readonly world: World;
   readonly userAgent: string;
   readonly expirationSeconds?: number;
+  /** As in `NodeCertificateOptions`, for the first certificate. */
+  readonly onRequested?: (name: string) => void;
   /** Aborted: `open` stops waiting for the first certificate. */
   readonly signal?: AbortSignal;
   /** The fraction of a certificate's lifetime after which it is renewed. Default: the kubelet's. */

@@ -11,9 +11,11 @@ import type { ImageVolumes } from './image-volumes.ts';
 import { startLocalNodeAgent } from './local-node-agent.ts';
 import { sha256 } from '../sha256.ts';
 import { describeMachine } from './machine.ts';
-import { nodeDirectory } from './node-directory.ts';
+import { nodeDirectory, separateRoot } from './node-directory.ts';
+import type { PluginSockets } from './plugin-sockets.ts';
 import type { SecuritySettings } from './machine-security.ts';
 import { podCidrFor } from './pod-cidr.ts';
+import { type ImageSettings, openImageManager } from '../image-content.ts';
 import { localSandboxRuntime } from '../sandbox-runtime.ts';
 
 interface Server {
@@ -28,9 +30,14 @@ export interface SandboxNodesOptions {
   readonly capacity: Readonly<Record<string, string>>;
   /** Of the nodes' containers and volumes. */
   readonly directory: string;
+  /** The directory of the one node's volumes and plugins. Undefined: `directory`. */
+  readonly rootDir?: string | undefined;
   /** Undefined: this machine cannot have image volumes. */
   readonly images: ImageVolumes | undefined;
   readonly security: SecuritySettings | undefined;
+  readonly imageSettings: ImageSettings | undefined;
+  /** Told of the CSI drivers that register. */
+  readonly plugins: PluginSockets;
 }
 
 export interface SandboxNodes extends Pick<NodeAgent, 'ready' | 'stop'> {
@@ -42,13 +49,15 @@ export interface SandboxNodes extends Pick<NodeAgent, 'ready' | 'stop'> {
 
 /** The nodes of `moor up` on which pods really run: all of them on this machine, with the names and zones of hollow nodes. */
 export async function startSandboxNodes(options: SandboxNodesOptions, server: Server): Promise<SandboxNodes> {
-  const { settings, capacity, directory, images, security } = options;
+  const { settings, capacity, directory, rootDir, images, security, imageSettings, plugins } = options;
   const { world, connect, connectNode } = server;
   const machine = { architecture: '', kernelVersion: '', osImage: '', containerRuntimeVersion: '', kubeletVersion: '' };
   const hosts = new Map<string, Host>();
   const endpoints = new Map<string, { readonly runtime: Runtime; readonly pages: KubeletPages }>();
   const stats = new Map<string, NodeStats>();
   const agents: NodeAgent[] = [];
+  // All nodes are on this machine.
+  const { manager: containerImages, collector, close: closeImages } = await openImageManager(path.dirname(directory), world, imageSettings);
   for (const { name, labels } of hollowHosts({ ...settings, drivers: [] }, machine, sha256).values()) {
     const root = await nodeDirectory(path.join(directory, name));
     const own = connectNode(name);
@@ -57,21 +66,26 @@ export async function startSandboxNodes(options: SandboxNodesOptions, server: Se
     const machineHost = await describeMachine({ name, podCidr, root, labels: topologyLabels(labels), capacity, security });
     const host = images === undefined ? machineHost : images.withDriver(machineHost);
     const runtime = localSandboxRuntime(world, { root: path.join(root, 'sandbox'), podCidr });
+    collector.follow(runtime);
     hosts.set(name, host);
     const agent = await startLocalNodeAgent(
-      { host, root, runtime, images },
+      { host, root: rootDir === undefined ? root : await separateRoot(root, rootDir), runtime, images, containerImages, plugins },
       { world, readTransport: connect('moor-informers'), eventTransport: connect('hollow-nodes'), nodeTransport: own },
     );
     endpoints.set(name, { runtime, pages: agent.pages });
     stats.set(name, agent.stats);
     agents.push(agent);
   }
+  collector.start();
   return {
     hosts,
     endpoints,
     stats,
     ready: Promise.all(agents.map(({ ready }) => ready)).then(() => undefined),
-    stop: async () => void (await Promise.all(agents.map((agent) => agent.stop()))),
+    stop: async () => {
+      await Promise.all(agents.map((agent) => agent.stop()));
+      await closeImages();
+    },
   };
 }
 

@@ -1,9 +1,12 @@
 /** Which cluster of this machine a command is about: by its name, or by its data directory. */
+import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { type ClusterRecord, dataDirOf, defaultName, findRecord, readRecord } from '../../cluster/life-cycle/cluster-record.ts';
+import { foreignFileIn } from '../../cluster/data-directory/foreign-files.ts';
+import { type ClusterRecord, dataDirOf, defaultName, findRecord, namesIn, readRecord, realPath, recordless } from '../../cluster/life-cycle/cluster-record.ts';
 import { TearDownError } from '../../cluster/life-cycle/tear-down.ts';
 import { dnsLabelProblems } from '../../api/validation/names.ts';
 import { type Command, type Flag, type FlagValues, UsageError } from '../command.ts';
+import { type ExitCode, exitCodes } from '../result/exit-codes.ts';
 
 export const clusterArgument: NonNullable<Command['arguments']> = {
   usage: '[NAME]',
@@ -53,13 +56,37 @@ export function recordOf(flags: FlagValues): ClusterRecord {
 export const wordsFor = ({ name, dataDir }: Pick<ClusterRecord, 'name' | 'dataDir'>): string =>
   name === undefined ? ` --data-dir ${dataDir}` : name === defaultName ? '' : ` ${name}`;
 
+/** What is left of a cluster whose record was removed by other means. */
+async function remainsOf(flags: FlagValues): Promise<ClusterRecord | undefined> {
+  const dataDir = realPath(flags.text('data-dir') ?? dataDirOf(nameOf(flags)));
+  const isOurs = namesIn(dataDir).some((name) => ['store', 'pki', 'nodes', 'manifest.json'].includes(name)) && (await foreignFileIn(dataDir)) === undefined;
+  return isOurs && !existsSync(path.join(dataDir, 'cluster.json')) ? recordless(dataDir) : undefined;
+}
+
+/** The same for a command that ends a cluster: it also ends what is left of one. */
+export const forEnding: typeof forCluster = (command, flags, task) =>
+  forCluster(command, flags, task, async () => {
+    try {
+      return recordOf(flags);
+    } catch (error) {
+      const remains = error instanceof NoSuchCluster ? await remainsOf(flags) : undefined;
+      if (remains === undefined) throw error;
+      return remains;
+    }
+  });
+
 /** Runs a command that is about one cluster. Exit code 1: there is no such cluster, or something of it cannot be ended or removed. */
-export async function forCluster(command: string, flags: FlagValues, task: (record: ClusterRecord) => Promise<number>): Promise<number> {
+export async function forCluster(
+  command: string,
+  flags: FlagValues,
+  task: (record: ClusterRecord) => Promise<ExitCode>,
+  find: () => Promise<ClusterRecord> = async () => recordOf(flags),
+): Promise<ExitCode> {
   try {
-    return await task(recordOf(flags));
+    return await task(await find());
   } catch (error) {
     if (!(error instanceof NoSuchCluster) && !(error instanceof TearDownError)) throw error;
     process.stderr.write(`moor ${command}: ${error.message}\n`);
-    return 1;
+    return exitCodes.failure;
   }
 }

@@ -4,7 +4,9 @@ import { removeAbandoned } from '../../cluster/life-cycle/cluster-directory.ts';
 import { leftoversIn } from '../../cluster/life-cycle/tear-down.ts';
 import { createRealWorld } from '../../host/world.ts';
 import type { Command } from '../command.ts';
-import { outputFlag } from '../shared-flags.ts';
+import { withProgress } from '../result/progress.ts';
+import { outputFlag, outputOf, printData } from '../result/output.ts';
+import { exitCodes } from '../result/exit-codes.ts';
 
 /** `moor list`: the clusters of this user on this machine. */
 export const listCommand: Command = {
@@ -18,10 +20,12 @@ Down (nothing of it runs; its data is kept). Ephemeral clusters whose process wa
     { line: "moor list -o json | jq -r '.[].dataDir'", about: 'their data directories' },
   ],
   run: async (flags) => {
-    await removeAbandoned(createRealWorld({ logLevel: 'error' }));
+    await withProgress('Looking for clusters whose process was killed', ({ say }) =>
+      removeAbandoned({ world: createRealWorld({ logLevel: 'error' }), onProgress: say }),
+    );
     const clusters = await Promise.all(allRecords().map(summaryOf));
-    process.stdout.write(flags.text('output') === 'json' ? `${JSON.stringify(clusters, null, 2)}\n` : table(clusters));
-    return 0;
+    printData(outputOf(flags), clusters, table);
+    return exitCodes.success;
   },
 };
 
@@ -33,7 +37,7 @@ export interface ClusterSummary extends Pick<ClusterRecord, 'dataDir' | 'kubecon
 }
 
 export async function summaryOf(record: ClusterRecord): Promise<ClusterSummary> {
-  const { name, process: server, ephemeral: _, ...rest } = record;
+  const { name, process: server, ephemeral: _ephemeral, hostPathVolumes: _volumes, ...rest } = record;
   const { mounts, images } = await leftoversIn(record.dataDir);
   const isRunning = await isServed(record.dataDir);
   const status = isRunning ? 'Running' : mounts.length + images.length > 0 ? 'Stopped' : 'Down';

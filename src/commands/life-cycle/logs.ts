@@ -1,7 +1,8 @@
-import { createReadStream, statSync } from 'node:fs';
+import { createReadStream, existsSync, statSync } from 'node:fs';
 import { isServed } from '../../cluster/life-cycle/cluster-lock.ts';
 import type { Command } from '../command.ts';
 import { clusterArgument, dataDirFlag, forCluster, wordsFor } from './cluster-argument.ts';
+import { exitCodes } from '../result/exit-codes.ts';
 
 /** `moor logs`: the log of a cluster that runs in the background. */
 export const logsCommand: Command = {
@@ -12,16 +13,16 @@ export const logsCommand: Command = {
   run: (flags) =>
     forCluster('logs', flags, async (record) => {
       const { logFile } = record;
-      if (logFile === undefined) {
-        process.stderr.write(`moor logs: it was started in the foreground and has no log file; "moor up${wordsFor(record)} --detach" writes one\n`);
-        return 1;
+      if (logFile === undefined || !existsSync(logFile)) {
+        process.stderr.write(`moor logs: it has no log file: it was started in the foreground, or never; "moor up${wordsFor(record)} --detach" writes one\n`);
+        return exitCodes.failure;
       }
       let end = await print(logFile, 0);
       while (flags.on('follow') && (await isServed(record.dataDir))) {
         await new Promise((resolve) => void setTimeout(resolve, checkEveryMs));
         end = await print(logFile, end);
       }
-      return 0;
+      return exitCodes.success;
     }),
 };
 

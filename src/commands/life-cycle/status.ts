@@ -1,15 +1,14 @@
 import { humanDuration } from '../../api/printer-columns.ts';
 import type { Command } from '../command.ts';
-import { outputFlag } from '../shared-flags.ts';
+import { outputFlag, outputOf, printData } from '../result/output.ts';
 import { clusterArgument, dataDirFlag, forCluster } from './cluster-argument.ts';
 import { type ClusterSummary, summaryOf } from './list.ts';
+import { exitCodes } from '../result/exit-codes.ts';
 
 /** `moor status`: one cluster. */
 export const statusCommand: Command = {
   arguments: clusterArgument,
-  about: `Prints whether a cluster runs, since when, and where its API, kubeconfig, data and log are.
-
-The exit code is 0 if a process serves it, 3 if none does, 1 if there is no such cluster.`,
+  about: `Prints whether a cluster runs, since when, and where its API, kubeconfig, data and log are.`,
   flags: [dataDirFlag, outputFlag],
   examples: [
     { line: 'moor status', about: 'the cluster of "moor up"' },
@@ -18,8 +17,8 @@ The exit code is 0 if a process serves it, 3 if none does, 1 if there is no such
   run: (flags) =>
     forCluster('status', flags, async (record) => {
       const summary = await summaryOf(record);
-      process.stdout.write(flags.text('output') === 'json' ? `${JSON.stringify(summary, null, 2)}\n` : page(summary, Date.now()));
-      return summary.status === 'Running' ? 0 : 3;
+      printData(outputOf(flags), summary, (shown) => page(shown, Date.now()));
+      return summary.status === 'Running' ? exitCodes.success : exitCodes.notInOrder;
     }),
 };
 

@@ -3,10 +3,10 @@ import type { ControllerRevision, PodTemplateSpec } from '../../api/generated/ty
 import type { Stored } from '../../api/stored.ts';
 import { sortedJson } from '../../api/sorted-json.ts';
 
-/** The patch with which `kubectl rollout undo` restores this template. */
+/** The patch with which `kubectl rollout undo` restores this template. Its keys are sorted, as Kubernetes writes it: clients compare the text. */
 export function templatePatch(template: PodTemplateSpec): object {
   let patch = patches.get(template);
-  if (patch === undefined) patches.set(template, (patch = { spec: { template: { $patch: 'replace', ...template } } }));
+  if (patch === undefined) patches.set(template, (patch = JSON.parse(sortedJson({ spec: { template: { $patch: 'replace', ...template } } })) as object));
   return patch;
 }
 

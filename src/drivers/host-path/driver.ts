@@ -26,7 +26,7 @@ export interface HostPathOptions {
  * cluster's directory for an orphan.
  */
 export function hostPathDriver({ directories, sha256, cluster, root = usualRoot }: HostPathOptions): VolumeDriver {
-  const ending = sha256(cluster).slice(0, 12);
+  const ending = hostPathEnding(sha256, cluster);
   const handleFor = (name: string) => `${root}/${uuidOf(sha256(name), ending)}`;
   const isOurs = (handle: string) => isOneOf(root, handle);
   const fence = new LeaderFence(directories, `${root}/.leaders-${ending}`);
@@ -74,6 +74,13 @@ export function hostPathDriver({ directories, sha256, cluster, root = usualRoot 
       }),
   };
 }
+
+/** With which the names of a cluster's directories end. */
+export const hostPathEnding = (sha256: HostPathOptions['sha256'], cluster: string): string => sha256(cluster).slice(0, 12);
+
+/** Whether a file in the root is one that this driver made for the cluster with the ending: a volume, its size, or the leaders. */
+export const isHostPathFile = (name: string, ending: string): boolean =>
+  name === `.leaders-${ending}` || (name.replace(/\.size$/, '').endsWith(`-${ending}`) && isUuid.test(name.replace(/\.size$/, '')));
 
 /** Whether the path is one that this driver creates. */
 const isOneOf = (root: string, handle: string): boolean => handle.startsWith(`${root}/`) && isUuid.test(handle.slice(root.length + 1));

@@ -1,12 +1,14 @@
+import { pathOnNode } from '../../api/volumes/kubelet-directory.ts';
 import type { FileStat } from '../../world/mounts.ts';
 import { attempt, done, type DriverAnswer, failed, type NodeDriver, type NodePublishVolumeResponse, succeeded } from '../contract.ts';
 import { type NodeHost } from '../mount/node-host.ts';
 
-/** kubernetes.io/host-path: a path of the node. Nothing is mounted, so nothing is removed. */
-export function hostPathNode(host: NodeHost): NodeDriver {
+/** kubernetes.io/host-path: a path of the node. Nothing is mounted, so nothing is removed. `root`: the directory that is shown as /var/lib/kubelet. */
+export function hostPathNode(host: NodeHost, root?: string): NodeDriver {
+  const onNode = (path: string): string => (root === undefined ? path : pathOnNode(path, root));
   return {
     capabilities: { name: 'kubernetes.io/host-path', stages: false, mountOptions: false, block: false, requiresRemount: false },
-    nodePublishVolume: ({ volume }) => attempt(() => check(volume.source.hostPath?.path ?? '', volume.source.hostPath?.type ?? '', host)),
+    nodePublishVolume: ({ volume }) => attempt(() => check(onNode(volume.source.hostPath?.path ?? ''), volume.source.hostPath?.type ?? '', host)),
     nodeUnpublishVolume: async () => done,
     nodeGetVolumeStats: async () => failed('Unimplemented', 'hostPath volumes have no stats'),
   };

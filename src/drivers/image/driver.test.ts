@@ -31,7 +31,7 @@ function setUp(refuses?: string) {
     remove: async (name) => void sizes.delete(name),
     list: async () => [...sizes.keys()],
   };
-  const driver = imageDriver({ images, directories: new SimulatedDirectories(), root: '/images', isHere: (node) => node === 'node-1' });
+  const driver = imageDriver({ images, directories: new SimulatedDirectories(), root: '/images', isHere: (node) => node === 'node-1', machine: 'this' });
   return { driver, sizes, calls };
 }
 

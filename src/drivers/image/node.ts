@@ -13,11 +13,13 @@ import {
 } from '../contract.ts';
 import { ensureBound, mountAt, type NodeHost, removeMountPoint } from '../mount/node-host.ts';
 import { setVolumeOwnership } from '../mount/volume-ownership.ts';
-import { imageDriverName, isImageName } from './driver.ts';
+import { imageDriverName, isImageName, parseImageHandle } from './driver.ts';
 import type { ImageDevices } from './images.ts';
 
 export interface ImageNodeOptions extends NodeHost {
   readonly clock: Clock;
+  /** The node that joined and keeps the images; undefined: they are those of `moor up`. */
+  readonly node?: string | undefined;
   /** The path of an image. */
   readonly path: (name: string) => string;
   readonly devices: ImageDevices;
@@ -41,13 +43,18 @@ export function imageNode(options: ImageNodeOptions): NodeDriver {
 
 type Found = DriverAnswer<{ readonly name: string; readonly fileSystem: string }>;
 
-function imageOf({ source }: NodeStageVolumeRequest['volume']): Found {
-  const { volumeHandle: name = '', fsType: fileSystem = 'ext4' } = (source.csi ?? {}) as { readonly volumeHandle?: string; readonly fsType?: string };
-  return isImageName(name) ? succeeded({ name, fileSystem }) : failed('InvalidArgument', `invalid image name ${JSON.stringify(name)}`);
+function imageOf({ source }: NodeStageVolumeRequest['volume'], node: string | undefined): Found {
+  const { volumeHandle = '', fsType: fileSystem = 'ext4' } = (source.csi ?? {}) as { readonly volumeHandle?: string; readonly fsType?: string };
+  const handle = parseImageHandle(volumeHandle);
+  if (handle === undefined) return failed('InvalidArgument', `invalid image name ${JSON.stringify(volumeHandle)}`);
+  // Two machines may have an image of one name.
+  if (handle.node !== node)
+    return failed('NotFound', `the image of the volume is kept ${handle.node === undefined ? 'by "moor up"' : `by node ${handle.node}`}, not here`);
+  return succeeded({ name: handle.name, fileSystem });
 }
 
 async function stage(options: ImageNodeOptions, { volume, stagingPath }: NodeStageVolumeRequest): Promise<DriverAnswer<undefined>> {
-  const found = imageOf(volume);
+  const found = imageOf(volume, options.node);
   if (!found.ok) return found;
   const { name, fileSystem } = found.value;
   const { files, mounts } = options;
@@ -93,7 +100,7 @@ async function publish(options: ImageNodeOptions, request: NodePublishVolumeRequ
 }
 
 async function expand(options: ImageNodeOptions, { volume }: NodeExpandVolumeRequest): Promise<DriverAnswer<undefined>> {
-  const found = imageOf(volume);
+  const found = imageOf(volume, options.node);
   if (!found.ok) return found;
   await options.devices.grow(options.path(found.value.name));
   return done;

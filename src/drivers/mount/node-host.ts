@@ -46,7 +46,7 @@ export async function ensureBound(host: NodeHost, { source, target, readOnly, op
 }
 
 /** Per-mount options; all others belong to the file system. */
-const bindOptions = new Set(['ro', 'nosuid', 'nodev', 'noexec', 'noatime', 'nodiratime', 'relatime']);
+export const bindOptions: ReadonlySet<string> = new Set(['ro', 'nosuid', 'nodev', 'noexec', 'noatime', 'nodiratime', 'relatime']);
 
 /** Unmounts all layers: a crash may have left two. */
 export async function ensureUnmounted(host: NodeHost, target: string): Promise<void> {

@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import koffi from 'koffi';
 import type { InitLauncher, InitProcess } from '../../node/runtimes/sandbox/init/launcher.ts';
 import { systemError } from '../system-error.ts';
 import { anonymousFile } from './anonymous-file.ts';
 import { assemble } from './assemble.ts';
+import { spawnProcess } from './spawned-process.ts';
 import type { InitArchitecture } from './system-calls.ts';
 
 const library = koffi.load(null);
@@ -16,19 +16,11 @@ const numbers = { pidfdOpen: 434, closeRange: 436 } as const;
 export function realInitLauncher(): InitLauncher {
   const architecture = architectureOf(process.arch);
   return {
-    launch: (program, { stdio, handed = [], variables }): InitProcess => {
+    launch: (program, options): InitProcess => {
       const { file, stepAt } = assemble(program, architecture);
       const executable = anonymousFile(file);
       try {
-        // The path is resolved by the new process, which has a copy of the descriptor.
-        const child = spawn(`/proc/self/fd/${executable}`, [], {
-          argv0: 'moor-init',
-          stdio: [...stdio, 'pipe', ...handed],
-          detached: true,
-          cwd: '/',
-          env: variables,
-        });
-        return { child, stepAt };
+        return { child: spawnProcess(executable, options), stepAt };
       } finally {
         closeSync(executable);
       }

@@ -17,6 +17,7 @@ import type { NodeAllocations } from '../allocations.ts';
 import type { Host } from '../host.ts';
 import { withAllocatedResources } from '../pods/allocated-resources.ts';
 import type { VolumesInUse } from '../volumes-in-use.ts';
+import { updatePeriodMs } from '../volumes/attach-limit.ts';
 import { claimedVolume } from '../volumes/claimed-volume.ts';
 import type { VolumeSnapshot } from '../volumes/volume-state.ts';
 import { usedVolumes } from '../volumes/used-volumes.ts';
@@ -27,6 +28,8 @@ export interface NodeCachesOptions {
   readonly informers: Informers;
   readonly allocations: NodeAllocations;
   readonly inUse: VolumesInUse;
+  /** Of a single node: whether the CSI driver has registered by its socket. */
+  readonly isRegistered?: (driver: string) => boolean;
   /** In hexadecimal. */
   readonly sha256: (text: string) => string;
 }
@@ -116,7 +119,8 @@ export class NodeCaches {
       volume: (name) => this.#volumes.getKey(name),
       ...this.config,
       attachRequired: (driver) => this.#isAttachRequired(driver),
-      hasDriver: (driver) => host.drivers.some(({ name }) => name === driver),
+      hasChangingLimit: (driver) => updatePeriodMs(this.#drivers.getKey(driver)) !== undefined,
+      hasDriver: (driver) => host.drivers.some(({ name }) => name === driver) || this.#options.isRegistered?.(driver) === true,
       attachment: (source) => {
         const name = attachmentNameOf(source, host.name, sha256);
         return { name, object: this.#attachments.getKey(name) };

@@ -133,6 +133,20 @@ test('secrets are followed while a pod refers to them, and no longer', () =>
     expect(server.watched).toEqual(['/api/v1/pods spec.nodeName=n1']);
   }));
 
+test('a pod is told of with the secrets of its images, whether they exist or not', () =>
+  simulate(1, async (world) => {
+    const server = new Server();
+    const informers = await following(world, server);
+    for (const name of ['pull', 'other']) server.put(`${here}/secrets/${name}`, {});
+    const seen: unknown[] = [];
+    informers.cache(podKind).subscribe(() => seen.push(secrets(informers)));
+    const { spec, status } = pod([]);
+    server.put(`${here}/pods/web`, { spec: { ...spec, imagePullSecrets: [{ name: 'pull' }, { name: 'missing' }, {}] }, status });
+    await world.sleep(100);
+    expect(seen).toEqual([['pull']]);
+    expect(server.refused).toEqual([]);
+  }));
+
 test('what can only be read is read every second while its pod waits', () =>
   simulate(1, async (world) => {
     const server = new Server();

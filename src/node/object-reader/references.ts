@@ -25,11 +25,13 @@ export function referencesOf(
   { node, sha256, known }: { readonly node: string; readonly sha256: (text: string) => string; readonly known: ReadObjects },
 ) {
   const { namespace = '' } = pod.metadata;
-  const { volumes = [], containers, initContainers = [] } = pod.spec;
+  const { volumes = [], containers, initContainers = [], imagePullSecrets = [] } = pod.spec;
   const files = [...volumes.flatMap(configOfVolume), ...[...initContainers, ...(containers ?? [])].flatMap(configOfContainer)];
   const references: Reference[] = files.map(({ kind, name }) => ({ kind: kind === 'secret' ? 'secrets' : 'configmaps', key: `${namespace}/${name}` }));
+  for (const { name } of imagePullSecrets) addSecret(references, { namespace, name });
   for (const { secretRef } of volumes.flatMap(({ flexVolume, iscsi }) => flexVolume ?? iscsi ?? []))
     addSecret(references, { namespace, name: secretRef?.name });
+  for (const { csi } of volumes) addSecret(references, { namespace, name: csi?.nodePublishSecretRef?.name });
   for (const claim of claimsOfPod(pod)) {
     references.push({ kind: 'persistentvolumeclaims', key: claim });
     const name = known.claim(claim)?.spec.volumeName ?? '';

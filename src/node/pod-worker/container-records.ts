@@ -57,7 +57,7 @@ function recordOf(container: Container, snapshot: RunsSnapshot): ContainerRecord
     run: runOf(latest, snapshot.runtime),
     previous: before?.state.type === 'exited' ? (runOf(before, snapshot.runtime) as Exit) : undefined,
     restarts: latest.attempt,
-    imageId: snapshot.imageId(latest.image),
+    imageId: latest.imageId ?? snapshot.imageId(latest.image),
     started: isUp && started,
     ready: isInit ? latest.state.type === 'exited' && latest.state.exitCode === 0 : isUp && started && ready,
     waiting: undefined,

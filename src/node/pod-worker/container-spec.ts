@@ -36,6 +36,7 @@ export function containerSpecOf({ pod, container, attempt, env, expand, mounts, 
     devices,
     resources: limitsOf(container),
     readOnlyRoot: securityContext.readOnlyRootFilesystem ?? false,
+    ...writableOf(container),
     privileged: securityContext.privileged ?? false,
     capabilities: { add: securityContext.capabilities?.add ?? [], drop: securityContext.capabilities?.drop ?? [] },
     noNewPrivileges: securityContext.allowPrivilegeEscalation === false,
@@ -81,6 +82,11 @@ export function limitsOf({ resources }: Container): ContainerLimits {
     cpuRequestMilli: milli(requests['cpu'] ?? limits['cpu']),
     memoryBytes: limits['memory'] === undefined ? undefined : Number(quantityValue(limits['memory'])),
   };
+}
+
+function writableOf({ resources }: Container): Pick<ContainerSpec, 'writableBytes'> {
+  const limit = resources?.limits?.['ephemeral-storage'];
+  return limit === undefined ? {} : { writableBytes: Number(quantityValue(limit)) };
 }
 
 /** The profile is loaded: the container waits until it is. */

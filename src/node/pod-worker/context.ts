@@ -6,6 +6,7 @@ import type { NodeAllocations } from '../allocations.ts';
 import type { NodeCaches } from '../cache/node-caches.ts';
 import type { PodMounts } from '../contract.ts';
 import type { Host } from '../host.ts';
+import type { ImageManager } from '../images/image-manager.ts';
 import type { Runtime } from '../runtime.ts';
 
 /** What the pods controller of one or many nodes is built with. */
@@ -19,6 +20,8 @@ export interface PodsContext {
   readonly recorder: EventRecorder;
   readonly allocations: NodeAllocations;
   readonly runtime: Runtime;
+  /** Absent: images are only names, and nothing runs. */
+  readonly images?: ImageManager;
   readonly volumes: PodMounts;
   /** The services that containers of the namespace get variables for. */
   readonly services: (namespace: string) => readonly Service[];

@@ -38,6 +38,19 @@ describe('a pod on a node', () => {
     expect(node.pod?.status).toMatchObject({ phase: 'Running', podIP: '10.0.0.5', containerStatuses: [{ ready: true, containerID: 'model://app-0' }] });
   });
 
+  test('whose volumes the node has no room for fails, and holds nothing (v1.36.4)', () => {
+    const node = nodeWith();
+    node.volumesReady = false;
+    node.settle();
+    const message = 'Node has reached its volume attachment limit, rejecting pod. unmounted volumes=[v]';
+    node.volumesRejected = message;
+    node.settle();
+    const reason = 'VolumeAttachmentLimitExceeded';
+    expect(node.pod?.status).toMatchObject({ phase: 'Failed', reason, message: `Pod was rejected: ${message}` });
+    expect(node.said).toEqual([`${reason}: ${message}`]);
+    expect(node.runs).toEqual([]);
+  });
+
   test('that has its place starts no container while its volumes are not ready, as after a new start of the agent', () => {
     const node = nodeWith({}, { app: { ...forever, runFor: 1000 } });
     node.settle();

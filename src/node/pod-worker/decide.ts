@@ -107,6 +107,8 @@ function startPod(snapshot: PresentPod, now: number): PodWorkerDecision {
   const { pod, state } = snapshot;
   const first: PodWorkerAction[] = snapshot.admitted ? [] : [{ do: 'admit', pod }];
   if (state?.sandbox !== undefined) return syncContainers(snapshot, first, now);
+  const mounts = snapshot.mounts();
+  if (!mounts.ready && mounts.rejected !== undefined) return rejectPod(pod, { reason: 'VolumeAttachmentLimitExceeded', message: mounts.rejected }, now);
   const waiting = waitingVolumes(snapshot);
   if (waiting.length > 0) return { actions: first, reasons: waiting };
   const usesHostNetwork = pod.spec.hostNetwork === true;

@@ -199,7 +199,9 @@ export class PodSnapshots {
     const message = missingVariable(container, pod, this.#context.caches.config);
     if (message !== undefined) return { reason: 'CreateContainerConfigError', message };
     const { security } = this.#hostOf(pod);
-    return security === undefined ? undefined : containerProblem(pod, container, security);
+    if (security === undefined) return undefined;
+    // The image's own user is checked once the image is there.
+    return containerProblem(pod, container, { ...security, hasOwnUser: this.#context.images !== undefined });
   }
 
   /** The one that the pod had, if it had one: DNS names lead to it. */

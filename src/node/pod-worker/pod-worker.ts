@@ -7,6 +7,7 @@ import type { Host } from '../host.ts';
 import { containerReference } from '../pods/container-reference.ts';
 import { initialWorkerState, type KillContainer, type PodWorkerAction, type PodWorkerState, type ResizeContainer, type StartContainer } from './actions.ts';
 import { containerSpecOf, limitsOf, sandboxSpecOf } from './container-spec.ts';
+import { runtimeHandlerProblem } from '../security/runtime-handler.ts';
 import { sandboxProblem } from '../security/security-context.ts';
 import { seccompFilter } from '../security/seccomp-filter.ts';
 import type { PodsContext } from './context.ts';
@@ -23,6 +24,8 @@ export interface PodWorkerContext extends PodsContext {
 
 /** How long a container that could not be created is left alone. */
 const retryMs = 10_000;
+/** The end of a pull is told; this is for one that is not. */
+const longestPullMs = 3_600_000;
 /** A kubelet bounds a postStart hook not at all. */
 const longestHookMs = 3_600_000;
 
@@ -102,7 +105,8 @@ export class PodWorker {
     const node = pod.spec.nodeName ?? '';
     const isTaken = address !== undefined && [...allocations.addresses(node)].some(([other, its]) => other !== uid && its === address);
     if (isTaken || !this.#exists(pod)) return 'conflict';
-    const problem = this.#context.hostOf(pod).security === undefined ? undefined : sandboxProblem(pod);
+    const runsPods = this.#context.hostOf(pod).security !== undefined;
+    const problem = runsPods ? (sandboxProblem(pod) ?? (await runtimeHandlerProblem(pod, this.#context.clientOf(node)))) : undefined;
     if (problem !== undefined) return this.#noSandbox(pod, problem);
     if (address !== undefined) allocations.assign(node, uid, address);
     const started = await runtime.startPod(sandboxSpecOf(pod, { address, clusterDomain, nameServer }));
@@ -122,6 +126,10 @@ export class PodWorker {
   async #start(pod: Stored<Pod>, { container, attempt, backOff }: StartContainer): Promise<Outcome> {
     const { runtime, volumes } = this.#context;
     const { uid } = pod.metadata;
+    const ensured = await this.#ensureImage(pod, container);
+    if (ensured.ok === 'pending') return this.#waitForPull(uid, container, ensured.done);
+    if (!ensured.ok) return this.#waitWith(pod, container, ensured);
+    const { image } = ensured;
     const environment = this.#environment(pod, container);
     if (!environment.ok) return this.#retryLater(pod, container, environment.error);
     const mounted = await volumes.containerMounts(pod, container, environment.expand);
@@ -130,10 +138,10 @@ export class PodWorker {
     if (!seccomp.ok) return this.#retryLater(pod, container, seccomp.error, 'CreateContainerError');
     const state = volumes.mountState(pod);
     const groups = state.ready ? state.supplementalGroups : [];
-    this.#pull(pod, container);
-    const started = await runtime.startContainer(
-      containerSpecOf({ pod, container, attempt, ...environment, ...mounted, groups, seccompFilter: seccomp.filter }),
-    );
+    const resolved = containerSpecOf({ pod, container, attempt, ...environment, ...mounted, groups, seccompFilter: seccomp.filter });
+    const spec = image?.complete(resolved, pod, container) ?? resolved;
+    if ('error' in spec) return this.#retryLater(pod, container, spec.error, spec.reason);
+    const started = await runtime.startContainer(spec);
     if (backOff !== undefined) this.#remember(uid, { backOffs: new Map(this.state(uid).backOffs).set(container.name, backOff) });
     if (!started.ok && started.error.reason !== 'start') return { retry: started.error.message };
     this.#record(pod, container, { type: 'Normal', reason: 'Created', message: 'Container created' });
@@ -173,9 +181,43 @@ export class PodWorker {
 
   /** The container cannot be created as things are; the next attempt comes after `retryMs`. */
   #retryLater(pod: Stored<Pod>, container: Container, error: string, reason = 'CreateContainerConfigError'): Outcome {
-    const { uid } = pod.metadata;
     this.#record(pod, container, { type: 'Warning', reason: 'Failed', message: `Error: ${error}` });
-    this.#setWaiting(uid, container, { reason, message: error });
+    return this.#waitWith(pod, container, { reason, message: error });
+  }
+
+  async #ensureImage(pod: Stored<Pod>, container: Container) {
+    const { images } = this.#context;
+    if (images === undefined) {
+      this.#pull(pod, container);
+      return { ok: true, image: undefined } as const;
+    }
+    const { namespace = '' } = pod.metadata;
+    const named = (pod.spec.imagePullSecrets ?? []).map(({ name = '' }) => ({ name, secret: this.#context.caches.config.secret(`${namespace}/${name}`) }));
+    const missing = named.flatMap(({ name, secret }) => (secret === undefined ? [name] : []));
+    const reason = 'FailedToRetrieveImagePullSecret';
+    const message = `Unable to retrieve some image pull secrets (${missing.join(', ')}); attempting to pull the image may not succeed.`;
+    if (missing.length > 0) this.#context.recorder.record(pod, { type: 'Warning', reason, message }, pod.spec.nodeName ?? '');
+    const secrets = named.flatMap(({ secret }) => secret ?? []);
+    const ensured = await images.ensure(pod, container, secrets);
+    for (const event of ensured.events) this.#record(pod, container, event);
+    return ensured;
+  }
+
+  /** Meanwhile the worker decides about everything else of the pod. */
+  #waitForPull(uid: string, { name }: Container, done: Promise<unknown>): Outcome {
+    const setRetry = (at: number): void => this.#remember(uid, { retryAt: new Map(this.state(uid).retryAt).set(name, at) });
+    setRetry(this.#context.world.clock.now() + longestPullMs);
+    void done.finally(() => {
+      if (!this.#states.has(uid)) return;
+      setRetry(0);
+      this.#context.onChange(uid);
+    });
+    return 'done';
+  }
+
+  #waitWith(pod: Stored<Pod>, container: Container, { reason, message }: { readonly reason: string; readonly message: string }): Outcome {
+    const { uid } = pod.metadata;
+    this.#setWaiting(uid, container, { reason, message });
     this.#remember(uid, { retryAt: new Map(this.state(uid).retryAt).set(container.name, this.#context.world.clock.now() + retryMs) });
     this.#context.onChange(uid);
     return 'conflict';

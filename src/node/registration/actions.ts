@@ -7,6 +7,10 @@ export type NodeAction =
   /** From now on the agent does not re-create what others delete. */
   | { readonly do: 'registered' }
   | { readonly do: 'create-csi-node' | 'update-csi-node' | 'delete-csi-node'; readonly object: CSINode }
+  /** Node and CSINode name the driver, or do not any more. */
+  | { readonly do: 'driver-installed' | 'driver-uninstalled'; readonly driver: string }
+  /** They cannot name it. */
+  | { readonly do: 'refuse-driver'; readonly driver: string; readonly error: string }
   /** The Node's status, with volumesInUse. */
   | { readonly do: 'report'; readonly object: Node }
   | RecordNodeEvent;

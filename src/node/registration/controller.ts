@@ -2,7 +2,7 @@ import type { CSINode, Node } from '../../api/generated/types.ts';
 import { csiNodeKind } from '../../api/kinds/storage/csi-node.ts';
 import { nodeKind } from '../../api/kinds/core/node.ts';
 import type { Cache } from '../../client/informers/cache.ts';
-import type { Client } from '../../client/client.ts';
+import type { Client, Result } from '../../client/client.ts';
 import type { Informers } from '../../client/informers/informers.ts';
 import { type Controller, type Outcome, outcomeOf, type Source, source } from '../../client/controller/loop.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
@@ -12,6 +12,7 @@ import type { VolumesInUse } from '../volumes-in-use.ts';
 import type { NodeAction, RecordNodeEvent } from './actions.ts';
 import { decideNode, type NodeRegistrationSnapshot } from './decide.ts';
 import { driverIds } from './objects.ts';
+import type { PluginDrivers } from './plugin-drivers.ts';
 import { isNodeReady } from './status.ts';
 
 export interface RegistrationOptions {
@@ -26,6 +27,8 @@ export interface RegistrationOptions {
   readonly volumesInUse: (node: string) => ReadonlySet<string>;
   /** What changes `volumesInUse`. */
   readonly sources: readonly Source<string>[];
+  /** Of a single node. Absent: drivers cannot register by sockets. */
+  readonly plugins?: PluginDrivers;
   /** Called once for each node. */
   readonly onRegistered: (node: string) => void;
   readonly onReady: (node: string) => void;
@@ -46,6 +49,7 @@ export function registration(options: RegistrationOptions): Controller<string, N
       source(nodeKind, ({ before, after }) => mine(after ?? before ?? noObject)),
       source(csiNodeKind, ({ before, after }) => mine(after ?? before ?? noObject)),
       ...options.sources,
+      ...(options.plugins === undefined ? [] : [options.plugins.changed]),
     ],
     snapshot: (name) => updater.snapshot(name, { nodes: informers.cache(nodeKind), csiNodes: informers.cache(csiNodeKind) }),
     decide: decideNode,
@@ -89,6 +93,7 @@ class NodeStatusUpdater {
       reportDue,
       unschedulableRecorded,
       volumesInUse: [...this.#options.volumesInUse(name)].sort(),
+      plugins: this.#options.plugins?.all(),
     };
   }
 
@@ -98,7 +103,7 @@ class NodeStatusUpdater {
       case 'create-node':
         return outcomeOf(await client.create(nodeKind, action.object));
       case 'update-node':
-        return outcomeOf(await client.patch(nodeKind, { name }, { type: 'merge', body: registrationPatch(action.object) }));
+        return this.#pluginOutcome(await client.patch(nodeKind, { name }, { type: 'merge', body: registrationPatch(action.object) }));
       case 'registered':
         this.#state(name).registered = true;
         this.#options.onRegistered(name);
@@ -106,14 +111,30 @@ class NodeStatusUpdater {
       case 'create-csi-node':
         return outcomeOf(await client.create(csiNodeKind, action.object));
       case 'update-csi-node':
-        return outcomeOf(await client.update(csiNodeKind, action.object));
+        return this.#pluginOutcome(await client.update(csiNodeKind, action.object));
       case 'delete-csi-node':
         return this.#deleteCsiNode(action.object, client);
+      case 'driver-installed':
+        this.#options.plugins?.confirmInstalled(action.driver);
+        return 'done';
+      case 'driver-uninstalled':
+        this.#options.plugins?.confirmUninstalled(action.driver);
+        return 'done';
+      case 'refuse-driver':
+        this.#options.plugins?.refuse(action.driver, action.error);
+        return 'done';
       case 'report':
         return this.#report(action.object, client);
       case 'record-event':
         return this.#recordEvent(action, name);
     }
+  }
+
+  /** A driver whose write is refused (a label that a node may not set) is refused; an API server that does not answer is waited for. */
+  #pluginOutcome(result: Result<unknown>): Outcome {
+    const outcome = outcomeOf(result);
+    if (!result.ok && typeof outcome === 'object' && result.reason !== 'unreachable') this.#options.plugins?.refuseInstalling(result.error.message);
+    return outcome;
   }
 
   async #deleteCsiNode({ metadata: { name = '', uid } }: CSINode, client: Client): Promise<Outcome> {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { CSINode, Node } from '../../api/generated/types.ts';
 import type { Host } from '../host.ts';
 import type { NodeAction } from './actions.ts';
+import type { PluginDriver } from './plugin-drivers.ts';
 import { decideNode, type NodeRegistrationSnapshot } from './decide.ts';
 
 const now = Date.UTC(2026, 0, 1);
@@ -31,6 +32,7 @@ const host: Host = {
 class SmallServer {
   snapshot: NodeRegistrationSnapshot;
   readonly told: string[] = [];
+  readonly drivers: string[] = [];
   #uids = 0;
 
   constructor(snapshot: Partial<NodeRegistrationSnapshot> = {}) {
@@ -61,6 +63,11 @@ class SmallServer {
       case 'registered':
         this.snapshot = { ...snapshot, registered: true };
         return;
+      case 'driver-installed':
+      case 'driver-uninstalled':
+      case 'refuse-driver':
+        this.drivers.push(`${action.do} ${action.driver}`);
+        return;
       case 'record-event':
         this.told.push(action.reason);
         if (action.remember !== undefined) this.snapshot = { ...snapshot, unschedulableRecorded: action.remember.unschedulable };
@@ -81,6 +88,77 @@ class SmallServer {
     return { ...object, metadata: { ...object.metadata, uid: `uid-${++this.#uids}` } };
   }
 }
+
+const plugin = (phase: PluginDriver['phase'], more: Partial<PluginDriver> = {}): PluginDriver => ({
+  name: 'plugin',
+  nodeID: 'id',
+  topology: { 'example.com/rack': 'r1' },
+  maxVolumes: 3,
+  phase,
+  ...more,
+});
+
+describe('a driver that registers by its socket', () => {
+  const entry = { name: 'plugin', nodeID: 'id', topologyKeys: ['example.com/rack'], allocatable: { count: 3 } };
+  const idsOf = ({ snapshot }: SmallServer): unknown => JSON.parse(snapshot.node?.metadata.annotations?.['csi.volume.kubernetes.io/nodeid'] ?? '{}');
+  const withPlugins = (server: SmallServer, ...plugins: PluginDriver[]): SmallServer => {
+    server.snapshot = { ...server.snapshot, plugins };
+    return server.settle();
+  };
+
+  test('is named by the Node, with its labels, and by the CSINode, and then confirmed', () => {
+    const server = withPlugins(new SmallServer().settle(), plugin('installing'));
+    expect(server.snapshot.node?.metadata.labels).toMatchObject({ 'example.com/rack': 'r1' });
+    expect(idsOf(server)).toEqual({ driver: 'node-1', plugin: 'id' });
+    expect(server.snapshot.csiNode?.spec.drivers).toEqual([host.drivers[0], entry]);
+    expect(server.drivers).toContain('driver-installed plugin');
+    // What other clients do to the labels later stands.
+    const { node } = server.snapshot;
+    if (node === undefined) throw new Error('there is no node');
+    server.snapshot = { ...server.snapshot, node: { ...node, metadata: { ...node.metadata, labels: {} } } };
+    expect(withPlugins(server, plugin('installed')).snapshot.node?.metadata.labels).toEqual({});
+  });
+
+  test('leaves the CSINode first, then the Node', () => {
+    const server = withPlugins(new SmallServer().settle(), plugin('installing'));
+    server.snapshot = { ...server.snapshot, plugins: [plugin('leaving')] };
+    expect(decideNode(server.snapshot, now).actions).toMatchObject([{ do: 'update-csi-node' }]);
+    server.settle();
+    expect(server.snapshot.csiNode?.spec.drivers).toEqual(host.drivers);
+    expect(idsOf(server)).toEqual({ driver: 'node-1' });
+    expect(server.drivers.at(-1)).toBe('driver-uninstalled plugin');
+  });
+
+  test('of an earlier agent stays until it registers again, perhaps with another id, which the entry cannot take over', () => {
+    const server = withPlugins(new SmallServer().settle(), plugin('installing'));
+    server.crash();
+    expect(withPlugins(server).snapshot.csiNode?.spec.drivers).toEqual([host.drivers[0], entry]);
+    expect(idsOf(server)).toEqual({ driver: 'node-1', plugin: 'id' });
+    server.snapshot = { ...server.snapshot, plugins: [plugin('installing', { nodeID: 'other', maxVolumes: undefined })] };
+    const updates: (readonly string[])[] = [];
+    for (let pass = 0; pass < 5; pass++) {
+      for (const action of decideNode(server.snapshot, now).actions) {
+        server.perform(action);
+        if (action.do === 'update-csi-node') updates.push((action.object.spec.drivers ?? []).map(({ nodeID }) => nodeID));
+      }
+    }
+    expect(updates).toEqual([['node-1'], ['node-1', 'other']]);
+  });
+
+  test.each([
+    [
+      { topology: { 'topology.kubernetes.io/zone': 'b' } },
+      'detected topology value collision: driver reported "topology.kubernetes.io/zone":"b" but existing label is "topology.kubernetes.io/zone":"a"',
+    ],
+    [{ nodeID: '' }, 'driverNodeID must not be empty'],
+    [{ nodeID: 'x'.repeat(257) }, 'must be 256 characters or less'],
+    [{ topology: { 'not a key': 'x' } }, 'spec.drivers[0]'],
+  ])('with %j is refused, and changes nothing', (wrong, error) => {
+    const server = new SmallServer().settle();
+    const { actions } = decideNode({ ...server.snapshot, plugins: [plugin('installing', wrong)] }, now);
+    expect(actions).toEqual([{ do: 'refuse-driver', driver: 'plugin', error: expect.stringContaining(error) }]);
+  });
+});
 
 const ready = ({ status }: Node): boolean => status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
 

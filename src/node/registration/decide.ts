@@ -1,7 +1,9 @@
 import type { CSINode, Node } from '../../api/generated/types.ts';
 import type { Host } from '../host.ts';
 import type { NodeAction, NodeDecision, RecordNodeEvent } from './actions.ts';
-import { currentCsiNode, isOwnedBy, newCsiNode, newNode, reregistered } from './objects.ts';
+import { csiNodeKind } from '../../api/kinds/storage/csi-node.ts';
+import { csiNodeDriver, currentCsiNode, isOwnedBy, newCsiNode, newNode, reregistered, topologyCollision, withPluginDrivers } from './objects.ts';
+import type { PluginDriver } from './plugin-drivers.ts';
 import { isNodeReady, nodeStatus, saysTheSame } from './status.ts';
 
 export interface NodeRegistrationSnapshot {
@@ -16,6 +18,8 @@ export interface NodeRegistrationSnapshot {
   readonly reportDue: number;
   /** The last event about it was NodeNotSchedulable. */
   readonly unschedulableRecorded: boolean;
+  /** Drivers that registered by their sockets. Undefined: drivers cannot, all are the host's own. */
+  readonly plugins?: readonly PluginDriver[] | undefined;
 }
 
 /**
@@ -28,12 +32,30 @@ export function decideNode(snapshot: NodeRegistrationSnapshot, now: number): Nod
     if (registered) return { actions: [], reasons: [{ code: 'NodeDeleted', text: 'the Node was deleted: it is registered again when its agent restarts' }] };
     return { actions: [{ do: 'create-node', object: newNode(host, now) }], reasons: [{ code: 'NodeMissing', text: 'the node is not registered yet' }] };
   }
-  const next = registered ? node : reregistered(host, node);
+  const refused = (snapshot.plugins ?? []).flatMap((plugin) => refusal(plugin, node));
+  if (refused.length > 0) return { actions: refused, reasons: [{ code: 'DriverRefused', text: 'the node cannot have what a CSI driver reports' }] };
+  const own = registered ? node : reregistered(host, node, snapshot.plugins !== undefined);
+  const next = withPluginDrivers(own, snapshot.csiNode, snapshot.plugins ?? []);
   if (next !== node) {
     return { actions: [{ do: 'update-node', object: next }], reasons: [{ code: 'NodeDiffers', text: 'the node was registered in another way before' }] };
   }
   const start: NodeAction[] = registered ? [] : [...startEvents(node), { do: 'registered' }];
   return updateNode({ ...snapshot, node }, { start, now });
+}
+
+function refusal(plugin: PluginDriver, node: Node): NodeAction[] {
+  if (plugin.phase !== 'installing') return [];
+  const { name: driver } = plugin;
+  const error = topologyCollision(plugin, node) ?? invalidEntry(plugin);
+  return error === undefined ? [] : [{ do: 'refuse-driver', driver, error }];
+}
+
+/** What the API server would say of the driver's entry in the CSINode. */
+function invalidEntry(plugin: PluginDriver): string | undefined {
+  if (plugin.nodeID === '') return 'error adding CSI driver node info: driverNodeID must not be empty';
+  const entry = { apiVersion: 'storage.k8s.io/v1', kind: 'CSINode', metadata: {}, spec: { drivers: [csiNodeDriver(plugin)] } };
+  const [wrong] = csiNodeKind.validate?.(entry) ?? [];
+  return wrong === undefined ? undefined : `error updating CSINode object with CSI driver node info: ${wrong.field}: ${wrong.detail}`;
 }
 
 /** A kubelet's events when it starts; those about its resources only when the Node is new. */
@@ -63,9 +85,16 @@ function updateNode(snapshot: RegisteredSnapshot, { start, now }: { readonly sta
     const reasons = [{ code: 'CSINodeOfAnother', text: 'its CSINode belongs to a node of the same name that is gone' }];
     return { actions: [...told, { do: 'delete-csi-node', object: csiNode }], reasons };
   }
-  const current = currentCsiNode(host, node, csiNode);
-  const updates: NodeAction[] = current === csiNode ? [] : [{ do: 'update-csi-node', object: current }];
+  const current = currentCsiNode(host, node, { csiNode, plugins: snapshot.plugins });
+  const updates: NodeAction[] =
+    current === csiNode ? (snapshot.plugins ?? []).flatMap((plugin) => confirmation(plugin, csiNode)) : [{ do: 'update-csi-node', object: current }];
   return report(snapshot, { start: [...told, ...updates], now });
+}
+
+function confirmation({ name, phase }: PluginDriver, csiNode: CSINode): NodeAction[] {
+  const isNamed = csiNode.spec.drivers?.some((driver) => driver.name === name) === true;
+  if (phase === 'installing' && isNamed) return [{ do: 'driver-installed', driver: name }];
+  return phase === 'leaving' && !isNamed ? [{ do: 'driver-uninstalled', driver: name }] : [];
 }
 
 function schedulableEvents({ node, unschedulableRecorded: toldUnschedulable }: RegisteredSnapshot): RecordNodeEvent[] {

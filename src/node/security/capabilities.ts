@@ -10,6 +10,15 @@ export const capabilityNames: readonly string[] =
 /** The default capabilities of container runtimes; like CRI-O without MKNOD. The mounts of a container (nodev) and its control group keep it from the host's devices as well. */
 const defaultCapabilities = 'AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL NET_BIND_SERVICE NET_RAW SETFCAP SETGID SETPCAP SETUID SYS_CHROOT'.split(' ');
 
+/** Linux keeps room for so many. */
+export const mostCapabilities = 64;
+
+/** The numbers of the capabilities that a process has, by its /proc/PID/status: no process that it starts can have others. */
+export function permittedCapabilities(status: string): ReadonlySet<number> {
+  const bits = BigInt(`0x${/^CapPrm:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`);
+  return new Set(Array.from({ length: mostCapabilities }, (_, number) => number).filter((number) => (bits >> BigInt(number)) & 1n));
+}
+
 /** Either case, with or without 'CAP_'. */
 const plain = (names: readonly string[] = []): readonly string[] => names.map((name) => name.toUpperCase().replace(/^CAP_/, ''));
 

@@ -20,8 +20,8 @@ export const sandboxProblem = ({ spec }: Pod): string | undefined =>
   spec.hostUsers === false ? "can't set `spec.hostUsers: false`, runtime does not support user namespaces" : undefined;
 
 /** Why the container waits instead of being created; undefined: it can be created. */
-export function containerProblem(pod: Pod, container: Container, security: HostSecurity): Refusal | undefined {
-  const violation = nonRootViolation(pod, container);
+export function containerProblem(pod: Pod, container: Container, security: HostSecurity & { readonly hasOwnUser?: boolean }): Refusal | undefined {
+  const violation = nonRootViolation(pod, container, security.hasOwnUser === true);
   if (violation !== undefined) return { reason: 'CreateContainerConfigError', message: violation };
   const own = container.securityContext ?? {};
   const ofPod = pod.spec.securityContext ?? {};
@@ -36,10 +36,10 @@ export function containerProblem(pod: Pod, container: Container, security: HostS
 }
 
 /** The kubelet's error for a `runAsNonRoot` container that would run as root; undefined: there is none. */
-function nonRootViolation({ metadata, spec }: Pod, { name, securityContext: own = {} }: Container): string | undefined {
+function nonRootViolation({ metadata, spec }: Pod, { name, securityContext: own = {} }: Container, hasOwnUser: boolean): string | undefined {
   const nonRoot = own.runAsNonRoot ?? spec.securityContext?.runAsNonRoot;
   const uid = own.runAsUser ?? spec.securityContext?.runAsUser;
-  if (nonRoot !== true || (uid !== undefined && uid !== 0)) return undefined;
+  if (nonRoot !== true || (uid !== undefined && uid !== 0) || (uid === undefined && hasOwnUser)) return undefined;
   const who = `(pod: "${metadata.name ?? ''}_${metadata.namespace ?? ''}(${metadata.uid ?? ''})", container: ${name})`;
   return uid === 0 ? `container's runAsUser breaks non-root policy ${who}` : `container has runAsNonRoot and image will run as root ${who}`;
 }

@@ -10,10 +10,10 @@ export class ActualState {
   /** Attachable volumes, by key. */
   readonly #attached = new Map<string, PublishedRecord | StagedRecord>();
 
-  /** The volume may be mounted from now on. */
-  expect(record: PublishedRecord): void {
+  /** The volume may be mounted from now on; `reconstructed`: an earlier process may have mounted it. */
+  expect(record: PublishedRecord, reconstructed = false): void {
     if (this.#published.has(record.key)) return;
-    const volume: ActualVolume = { record, mounted: undefined, again: undefined, stale: false, group: undefined };
+    const volume: ActualVolume = { record, reconstructed, mounted: undefined, again: undefined, stale: false, group: undefined };
     this.#published.set(record.key, volume);
     if (record.attached !== undefined) this.#attached.set(record.key, record);
     const ofPod = this.#byPod.get(record.podUid) ?? new Map<string, ActualVolume>();
@@ -56,9 +56,10 @@ export class ActualState {
     if (record.attached !== undefined) this.#attached.set(record.key, record);
   }
 
-  setStaged(path: string): void {
+  /** `certain`: the driver has it staged, or else may have. */
+  setStaged(path: string, certain = true): void {
     const staged = this.#staged.get(path);
-    if (staged !== undefined) staged.certain = true;
+    if (staged !== undefined) staged.certain = certain;
   }
 
   isStaged(path: string): boolean {
@@ -101,6 +102,8 @@ export class ActualState {
 
 export interface ActualVolume {
   readonly record: PublishedRecord;
+  /** From the journal of an earlier process. */
+  readonly reconstructed: boolean;
   /** Undefined: it may be mounted, completely or in part. */
   mounted: MountedVolume | undefined;
   /** When it has to be published again; milliseconds since 1970. */

@@ -104,7 +104,7 @@ export class DesiredState {
       state,
       volume,
       staging,
-      growth: this.#growth(volume, growth),
+      growth: this.#growth(volume, growth, known?.mounted !== undefined),
       published: known?.mounted === undefined ? undefined : { stale: known.stale, again: known.again },
       busy: operations.isBusy(lockOfVolume(volume), volume.podUid),
       notBefore: operations.notBefore(staging === 'missing' || typeof staging === 'object' ? (stagingPath ?? key) : key),
@@ -119,9 +119,11 @@ export class DesiredState {
     return unused === undefined ? 'done' : { again: unused };
   }
 
-  #growth({ driver, stagingPath }: PodVolume, to: NodeExpansion | undefined): VolumeEntry['growth'] {
-    const { actual, operations, driver: find } = this.#options;
-    if (to === undefined || stagingPath === undefined || find(driver)?.nodeExpandVolume === undefined || actual.refusesToGrow(stagingPath)) return undefined;
+  #growth({ driver: name, stagingPath, onNode }: PodVolume, to: NodeExpansion | undefined, isMounted: boolean): VolumeEntry['growth'] {
+    const { actual, operations } = this.#options;
+    const driver = this.#options.driver(name);
+    if (to === undefined || stagingPath === undefined || driver?.nodeExpandVolume === undefined || actual.refusesToGrow(stagingPath)) return undefined;
+    if (!isMounted && driver.expandsPublished?.(onNode) === true) return undefined;
     return { to, notBefore: operations.notBefore(expansionKey(stagingPath)) };
   }
 

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { AppendFile, Disk } from '../../world/disk.ts';
+import type { CsiSource } from '../../api/volumes/csi-translation.ts';
 import type { Log } from '../../world/world.ts';
 
 /** Something that may be mounted: recorded before it is mounted, and removed after it is unmounted. */
@@ -22,6 +23,8 @@ export interface PublishedRecord {
   readonly claim: string | undefined;
   /** As node statuses name it; undefined: it needs no attachment. */
   readonly attached: string | undefined;
+  /** Of a CSI volume; absent: an earlier version wrote it. */
+  readonly csi?: CsiSource | undefined;
 }
 
 export interface StagedRecord {
@@ -32,6 +35,7 @@ export interface StagedRecord {
   readonly name: string;
   readonly uniqueName: string;
   readonly attached: string | undefined;
+  readonly csi?: CsiSource | undefined;
 }
 
 export interface JournalOptions {
@@ -191,6 +195,9 @@ async function readAll({ disk, directory, log }: JournalOptions): Promise<Map<st
   if (isTornEnd) log.info('the last line of the journal of mounts was not complete: nothing was mounted for it');
   return recordsOf(changes.flatMap((each) => each ?? []));
 }
+
+/** The records in a journal's text, as far as it is complete. */
+export const recordsIn = (text: string): ReadonlyMap<string, MountRecord> => recordsOf(text.split('\n').flatMap((line) => changesIn(checked(line)) ?? []));
 
 function recordsOf(changes: readonly Change[]): Map<string, MountRecord> {
   const records = new Map<string, MountRecord>();

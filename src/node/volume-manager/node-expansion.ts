@@ -52,7 +52,7 @@ export const claimChanged = failure('Aborted', 'the claim has changed meanwhile'
 type ExpandOperation = Extract<VolumeOperation, { do: 'expand' }>;
 
 export async function expandOnNode(operation: ExpandOperation, driver: NodeDriver, options: ExpansionOptions): Promise<DriverAnswer<unknown>> {
-  const { volume, growth } = operation;
+  const { volume, growth, pod, mounted } = operation;
   const { stagingPath = '', onNode } = volume;
   if (onNode.readOnly) {
     recordEvent(operation, options, { type: 'Warning', reason: 'FileSystemResizeFailed', what: 'failed', why: 'requested read-only file system' });
@@ -61,12 +61,14 @@ export async function expandOnNode(operation: ExpandOperation, driver: NodeDrive
   }
   const begun = await write(growth.claim, resizeStatusOf(growth.claim) === '' ? growth.claim : markNodeResizing(growth.claim), options.client);
   if (!begun.ok) return begun;
-  const answer = (await driver.nodeExpandVolume?.({ volume: onNode, stagingPath, capacity: growth.size })) ?? ({ ok: true, value: undefined } as const);
+  const answer =
+    (await driver.nodeExpandVolume?.({ volume: onNode, stagingPath, capacity: growth.size, pod, ...(mounted ? { target: volume.target } : {}) })) ??
+    ({ ok: true, value: undefined } as const);
   if (answer.ok) {
     recordEvent(operation, options, { type: 'Normal', reason: 'FileSystemResizeSuccessful', what: 'succeeded', why: options.nodeName });
     return write(begun.value, markResizeFinished(begun.value, growth.size), options.client);
   }
-  if (isFinal(answer.code)) {
+  if (isFinal(answer)) {
     const failed = markNodeResizeFailed(begun.value, answer.message, { infeasible: isInfeasible(answer.code), now: options.clock.now() });
     const written = await write(begun.value, failed, options.client);
     if (!written.ok) return written;

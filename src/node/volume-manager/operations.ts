@@ -1,9 +1,11 @@
 import { type DriverAnswer, type DriverFailure, failed as failure, type NodeDriver } from '../../drivers/contract.ts';
+import type { CsiSource } from '../../api/volumes/csi-translation.ts';
 import type { Client } from '../../client/client.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { HostFiles, Mounts } from '../../world/mounts.ts';
 import type { Clock, Log } from '../../world/world.ts';
-import { noPlugin } from '../volumes/volume-plugins.ts';
+import { parseUniqueName } from '../../storage/volumes/attachable.ts';
+import { csiPlugin, noPlugin } from '../volumes/volume-plugins.ts';
 import { isForOnePod, onePodOnly, mountTerms } from '../volumes/volume-state.ts';
 import type { VolumeOperation } from './actions.ts';
 import type { ActualState } from './actual-state.ts';
@@ -32,12 +34,14 @@ export interface OperationsOptions {
 
 /** A failed operation is retried after half a second, then after twice as long each time. */
 interface Failure {
+  readonly driver: string;
   readonly waitMs: number;
   readonly notBefore: number;
 }
 
 const firstWaitMs = 500;
 const longestWaitMs = 122_000;
+/** Of one driver: another one may hang, and all its calls with it. */
 const maxRunning = 64;
 
 /**
@@ -48,8 +52,10 @@ export class Operations {
   readonly #options: OperationsOptions;
   /** By lock: uids of the pods that wait for it. */
   readonly #busy = new Map<string, Set<string>>();
-  readonly #queue: (() => void)[] = [];
-  #running = 0;
+  /** By driver: operations that wait. */
+  readonly #queues = new Map<string, (() => void)[]>();
+  /** By driver. */
+  readonly #running = new Map<string, number>();
   readonly #failures = new Map<string, Failure>();
   #stopped = false;
   #whenIdle: (() => void)[] = [];
@@ -69,8 +75,9 @@ export class Operations {
     return this.#failures.get(key)?.notBefore;
   }
 
-  forget(key: string): void {
-    this.#failures.delete(key);
+  /** Failed operations of the driver may be retried at once. */
+  retryNow(driver: string): void {
+    for (const [key, failed] of this.#failures) if (failed.driver === driver) this.#failures.delete(key);
   }
 
   /** Does nothing while another operation holds the lock. */
@@ -78,24 +85,35 @@ export class Operations {
     const lock = lockOf(operation);
     if (this.#stopped || this.#busy.has(lock)) return;
     this.#busy.set(lock, new Set());
-    this.#queue.push(() => void this.#run(operation, lock));
-    this.#next();
+    const driver = driverNameOf(operation);
+    const queue = this.#queues.get(driver) ?? [];
+    queue.push(() => void this.#run(operation, lock));
+    this.#queues.set(driver, queue);
+    this.#next(driver);
   }
 
   /** Resolves once the running operations have ended. */
   stop(): Promise<void> {
     this.#stopped = true;
-    this.#queue.length = 0;
-    return this.#running === 0 ? Promise.resolve() : new Promise((resolve) => this.#whenIdle.push(resolve));
+    this.#queues.clear();
+    return this.#running.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#whenIdle.push(resolve));
   }
 
-  #next(): void {
-    while (this.#running < maxRunning) {
-      const run = this.#queue.shift();
-      if (run === undefined) return;
-      this.#running++;
+  #next(driver: string): void {
+    const queue = this.#queues.get(driver) ?? [];
+    for (let running = this.#running.get(driver) ?? 0; running < maxRunning; running++) {
+      const run = queue.shift();
+      if (run === undefined) break;
+      this.#running.set(driver, running + 1);
       run();
     }
+    if (queue.length === 0) this.#queues.delete(driver);
+  }
+
+  #ended(driver: string): void {
+    const running = (this.#running.get(driver) ?? 1) - 1;
+    if (running === 0) this.#running.delete(driver);
+    else this.#running.set(driver, running);
   }
 
   async #run(operation: VolumeOperation, lock: string): Promise<void> {
@@ -105,10 +123,11 @@ export class Operations {
     else this.#fail(operation, key, answer);
     const waiting = this.#busy.get(lock) ?? [];
     this.#busy.delete(lock);
-    this.#running--;
+    const driver = driverNameOf(operation);
+    this.#ended(driver);
     this.#options.onEnd(operation, waiting);
-    this.#next();
-    if (this.#running === 0) for (const resolve of this.#whenIdle.splice(0)) resolve();
+    this.#next(driver);
+    if (this.#running.size === 0) for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
   #perform(operation: VolumeOperation): Promise<DriverAnswer<unknown>> {
@@ -132,9 +151,10 @@ export class Operations {
     const found = this.#driverOf(driver);
     if (!found.ok) return found;
     if (attached !== undefined && !this.#options.mayMount(attached)) return notYet;
-    const record: StagedRecord = { type: 'staged', key: stagingPath, driver, name: onNode.name, uniqueName, attached };
-    await journal.put(record);
+    const record: StagedRecord = { type: 'staged', key: stagingPath, driver, name: onNode.name, uniqueName, attached, csi: volume.csi };
+    // First: while the journal is written, the pod may go, and the node must not say meanwhile that it does not use the volume.
     actual.expectStaged(record);
+    await journal.put(record);
     log.debug('MountVolume.WaitForAttach succeeded for volume', { volume: onNode.name, uniqueName, pod: named(pod) });
     await host.files.makeDirectory(directoryOf(stagingPath), 0o750);
     const answer = (await found.value.nodeStageVolume?.({ volume: onNode, stagingPath, pod })) ?? unable(driver, 'stage');
@@ -163,10 +183,13 @@ export class Operations {
     log.debug('operationExecutor.MountVolume started for volume', about);
     await host.files.makeDirectory(directoryOf(target), 0o750);
     const recordEvent = (reason: string, message: string) => this.#options.recorder.record(pod, { type: 'Warning', reason, message }, this.#options.nodeName);
-    const answer = await found.value.nodePublishVolume({ volume: onNode, pod, target, stagingPath, recordEvent });
+    const isRepublish = known !== undefined && (known.mounted !== undefined || known.reconstructed);
+    const answer = await found.value.nodePublishVolume({ volume: onNode, pod, target, stagingPath, isRepublish, recordEvent });
     if (known === undefined) return answer;
     // The objects that it is made of have changed, and it does not show them yet.
     if (!answer.ok) known.stale = known.mounted !== undefined;
+    // A driver that was restarted may not know what it staged before: it is asked to stage the volume again, which changes nothing if it is staged.
+    if (!answer.ok && answer.code === 'FailedPrecondition' && stagingPath !== undefined) actual.setStaged(stagingPath, false);
     if (!answer.ok) return answer;
     known.mounted = { hostPath: answer.value.path, mode: onNode.mode, readOnly: onNode.readOnly };
     known.again = answer.value.republishAt;
@@ -190,7 +213,7 @@ export class Operations {
     await unmountSubPaths(host, { root, uid: podUid, volume: record.podVolume });
     const known = actual.get(key);
     if (known !== undefined) known.mounted = undefined;
-    const answer = await found.value.nodeUnpublishVolume({ target, name, podUid });
+    const answer = await found.value.nodeUnpublishVolume({ target, name, podUid, csi: csiOf(record) });
     if (!answer.ok) return answer;
     await journal.drop(key);
     actual.remove(record);
@@ -205,7 +228,7 @@ export class Operations {
     if (!found.ok) return found;
     actual.removeStaged(key);
     actual.expectStaged(record);
-    const answer = (await found.value.nodeUnstageVolume?.({ handle: name, stagingPath: key })) ?? unable(driver, 'unstage');
+    const answer = (await found.value.nodeUnstageVolume?.({ handle: name, stagingPath: key, csi: csiOf(record) })) ?? unable(driver, 'unstage');
     if (!answer.ok) return answer;
     await journal.drop(key);
     actual.removeStaged(key);
@@ -221,7 +244,7 @@ export class Operations {
   #fail(operation: VolumeOperation, key: string, answer: DriverFailure): void {
     const { clock, log, recorder, nodeName } = this.#options;
     const waitMs = Math.min(2 * (this.#failures.get(key)?.waitMs ?? firstWaitMs / 2), longestWaitMs);
-    this.#failures.set(key, { waitMs, notBefore: clock.now() + waitMs });
+    this.#failures.set(key, { driver: driverNameOf(operation), waitMs, notBefore: clock.now() + waitMs });
     if (answer === notYet || answer === claimChanged) return;
     if (operation.do === 'unpublish' || operation.do === 'unstage') {
       const what = operation.do === 'unpublish' ? 'UnmountVolume.TearDown failed for volume' : 'UnmountDevice failed for volume';
@@ -246,7 +269,8 @@ function whatFailed(
     return operation.mounted ? { reason: 'VolumeResizeFailed', what: 'NodeExpandVolume.NodeExpandVolume failed' } : { reason, what: `${verb}.${grow}` };
   }
   if (answer === noMountOptions) return { reason, what: `${verb}.MountOptionSupport check failed` };
-  if (answer.code === 'FailedPrecondition') return { reason, what: `${verb}.NewMounter initialization failed` };
+  // A CSI driver answers so for reasons of its own.
+  if (answer.code === 'FailedPrecondition' && operation.volume.driver !== csiPlugin) return { reason, what: `${verb}.NewMounter initialization failed` };
   return { reason, what: `${verb}.${operation.do === 'stage' ? stage : setUp} failed` };
 }
 
@@ -273,6 +297,16 @@ export const lockOfVolume = ({ stagingPath, key }: { readonly stagingPath: strin
 
 export const expansionKey = (stagingPath: string): string => `growth of ${stagingPath}`;
 
+/** The CSI driver, or the volume plugin. */
+function driverNameOf(operation: VolumeOperation): string {
+  const isUndoing = operation.do === 'unpublish' || operation.do === 'unstage';
+  const csi = isUndoing ? csiOf(operation.record) : operation.volume.csi;
+  return csi?.driver ?? (isUndoing ? operation.record.driver : operation.volume.driver);
+}
+
+/** Of a record of an earlier version: from its unique name. */
+const csiOf = ({ csi, uniqueName }: PublishedRecord | StagedRecord): CsiSource | undefined => csi ?? parseUniqueName(uniqueName);
+
 /** The key of the operation's failures. */
 function keyOf(operation: VolumeOperation): string {
   if (operation.do === 'unpublish' || operation.do === 'unstage') return operation.record.key;
@@ -281,8 +315,8 @@ function keyOf(operation: VolumeOperation): string {
 }
 
 function recordOf(pod: PublishedPod, volume: Extract<VolumeOperation, { do: 'publish' }>['volume'], attached: string | undefined): PublishedRecord {
-  const { key, podUid, podVolume, driver, onNode, uniqueName, target, stagingPath, claim } = volume;
-  return { type: 'published', key, podUid, pod: named(pod), podVolume, driver, name: onNode.name, uniqueName, target, stagingPath, claim, attached };
+  const { key, podUid, podVolume, driver, onNode, uniqueName, target, stagingPath, claim, csi } = volume;
+  return { type: 'published', key, podUid, pod: named(pod), podVolume, driver, name: onNode.name, uniqueName, target, stagingPath, claim, attached, csi };
 }
 
 type PublishedPod = Extract<VolumeOperation, { do: 'publish' }>['pod'];

@@ -1,5 +1,5 @@
 import type { PersistentVolume, Pod, Volume } from '../../api/generated/types.ts';
-import { type CsiSource, csiSourceOf, csiSourceOfInline } from '../../api/volumes/csi-translation.ts';
+import { type CsiSource, csiSourceOf, csiSourceOfInline, inlineCsiHandle } from '../../api/volumes/csi-translation.ts';
 import { claimKey } from '../../storage/volumes/claim.ts';
 import type { SourceOnNode, VolumeOnNode } from '../../drivers/contract.ts';
 import { claimNameOf } from '../volumes/claimed-volume.ts';
@@ -23,6 +23,8 @@ export interface PodVolume {
   readonly stagingPath: string | undefined;
   /** The CSI volume that may have to be attached. */
   readonly attached: CsiSource | undefined;
+  /** Driver and handle of any CSI volume, also of one that the pod describes itself. */
+  readonly csi: CsiSource | undefined;
   /** 'namespace/name' */
   readonly claim: string | undefined;
   /** Every container of the pod is a member of this group. */
@@ -71,6 +73,7 @@ export function podVolume(pod: Pod, use: VolumeUse, persistentVolume: Persistent
         ? `${places.root}/plugins/${attached === undefined ? driver : `${driver}/${attached.driver}`}/${places.sha256(handle)}/globalmount`
         : undefined,
     attached,
+    csi: attached ?? (source.csi === undefined ? undefined : { driver: source.csi.driver, handle: inlineCsiHandle(uid, name, places.sha256) }),
     claim: claimName === undefined ? undefined : claimKey(namespace, claimName),
     group: persistentVolume === undefined ? undefined : groupOf(persistentVolume),
   };

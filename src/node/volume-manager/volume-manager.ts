@@ -123,7 +123,7 @@ export class VolumeManager implements PodMounts {
     const { uid } = pod.metadata;
     const all = usedVolumes(pod).map(({ volume: { name } }) => ({ name, actual: this.#actual.get(`${uid}/${name}`) }));
     const waiting = all.flatMap(({ name, actual }) => (actual?.mounted === undefined ? [name] : []));
-    if (waiting.length > 0) return { ready: false, waiting };
+    if (waiting.length > 0) return { ready: false, waiting, rejected: this.#memories.get(uid)?.rejected };
     return {
       ready: true,
       mounts: new Map(all.flatMap(({ name, actual }) => (actual?.mounted === undefined ? [] : [[name, actual.mounted]]))),
@@ -189,6 +189,12 @@ export class VolumeManager implements PodMounts {
     for (const pod of this.#desired.pods()) this.#trigger.fire(pod.metadata.uid);
   }
 
+  /** A CSI driver is registered: what failed without it is tried again now. */
+  onDriverRegistered(driver: string): void {
+    this.#operations.retryNow(driver);
+    for (const uid of new Set([...this.#actual.pods(), ...this.#desired.pods().map(({ metadata }) => metadata.uid), nodeKey])) this.#trigger.fire(uid);
+  }
+
   async stop(): Promise<void> {
     await this.#operations.stop();
     await this.#journal.close();
@@ -236,6 +242,7 @@ export class VolumeManager implements PodMounts {
         return 'done';
       case 'remember':
         this.#memories.set(action.pod.metadata.uid, action.mounts);
+        if (action.mounts.rejected !== undefined) this.#tell(action.pod.metadata.uid);
         return 'done';
     }
   }
@@ -254,7 +261,11 @@ export class VolumeManager implements PodMounts {
   #ended(operation: VolumeOperation, waiting: Iterable<string>): void {
     for (const uid of waiting) this.#trigger.fire(uid);
     if (operation.do === 'unstage' && operation.waits !== undefined) this.#trigger.fire(operation.waits);
-    if (operation.do === 'unstage') return this.#trigger.fire(nodeKey);
+    if (operation.do === 'unstage') {
+      this.#trigger.fire(nodeKey);
+      // The pod may be gone since the volume was unpublished: without this, the node's status would keep the volume in volumesInUse.
+      return this.#tell(nodeKey);
+    }
     const uid = operation.do === 'unpublish' ? operation.record.podUid : operation.volume.podUid;
     this.#trigger.fire(uid);
     // The pod may be gone meanwhile.
@@ -266,6 +277,10 @@ export class VolumeManager implements PodMounts {
       const { log } = this.#options.world;
       log.debug('All volumes are attached and mounted for pod', { pod: keyOf(operation.pod.metadata), podUID: uid });
     }
+    this.#tell(uid);
+  }
+
+  #tell(uid: string): void {
     for (const listener of this.#listeners) listener(uid);
   }
 
@@ -323,7 +338,7 @@ const remembered = 10_000;
 function actualOf(journal: Journal): ActualState {
   const actual = new ActualState();
   for (const record of journal.records) {
-    if (record.type === 'published') actual.expect(record);
+    if (record.type === 'published') actual.expect(record, true);
     else actual.expectStaged(record);
   }
   return actual;

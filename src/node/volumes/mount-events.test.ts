@@ -40,6 +40,22 @@ test('an attachment is waited for in silence, and each time that patience has en
   expect(waitForVolumes([{ state: 'ready', name: 'a' }], memory, 123_000)).toEqual({ events: [], memory: notWaiting, again: undefined });
 });
 
+test('a pod with a volume for which the node has no room is rejected when patience has ended (v1.36.4)', () => {
+  const states: VolumeState[] = [
+    { state: 'unattached', name: 'b', exhausted: true },
+    { state: 'unattached', name: 'a' },
+  ];
+  const { memory } = waitForVolumes(states, notWaiting, 0);
+  expect(memory.rejected).toBeUndefined();
+  expect(waitForVolumes(states, memory, 122_999).memory.rejected).toBeUndefined();
+  const late = waitForVolumes(states, memory, 123_000);
+  expect(late.events).toEqual([]);
+  expect(late.memory.rejected).toBe(
+    'Node has reached its volume attachment limit, rejecting pod. unmounted volumes=[a b], unattached volumes=[a b], failed to process volumes=[]: context deadline exceeded',
+  );
+  expect(waitForVolumes(states, late.memory, 123_001).memory.rejected).toBe(late.memory.rejected);
+});
+
 test('looking more often says nothing more; news are told at once', () => {
   const { memory } = waitForVolumes([failing('one')], notWaiting, 0);
   expect(waitForVolumes([failing('one')], memory, 400).events).toEqual([]);

@@ -8,6 +8,8 @@ export interface MountWaitState {
   readonly claims: { readonly message: string; readonly nextAt: number } | undefined;
   /** When waiting for volumes whose claims are in order times out; undefined: there are none. */
   readonly timesOutAt: number | undefined;
+  /** Why the pod cannot stay on the node. */
+  readonly rejected?: string | undefined;
 }
 
 export const notWaiting: MountWaitState = { failures: new Map(), claims: undefined, timesOutAt: undefined };
@@ -34,7 +36,7 @@ const pauseMs = 10_000;
 /**
  * The kubelet's events about volumes that are not ready. A failing mount is reported after half a second, then after twice as long each
  * time; a claim that cannot be used, every ten seconds; a missing attachment, not at all. After two minutes a time-out names the volumes that
- * are still missing. This times the events only: a volume is mounted as soon as it is ready.
+ * are still missing; if the node has no room for one of them, the pod is rejected instead, so that another may be scheduled elsewhere. This times the events only: a volume is mounted as soon as it is ready.
  */
 export function waitForVolumes(states: readonly VolumeState[], memory: MountWaitState, now: number): MountWait {
   const events: MountEvent[] = [];
@@ -55,14 +57,20 @@ export function waitForVolumes(states: readonly VolumeState[], memory: MountWait
   if (claims !== undefined && claims !== memory.claims) events.push({ reason: 'FailedMount', message: claims.message });
   const isLate = memory.timesOutAt !== undefined && now >= memory.timesOutAt;
   const patienceEnds = isWaiting(states) ? (isLate ? now + pauseMs + timeoutMs : (memory.timesOutAt ?? now + timeoutMs)) : undefined;
-  if (isLate && patienceEnds !== undefined) events.push({ reason: 'FailedMount', message: unable(states, 'context deadline exceeded') });
+  const isTimeout = isLate && patienceEnds !== undefined;
+  const rejected = patienceEnds === undefined ? undefined : isTimeout && isWithoutRoom(states) ? noRoom(states) : memory.rejected;
+  if (isTimeout && rejected === undefined) events.push({ reason: 'FailedMount', message: unable(states, tooLate) });
   const times = [
     ...[...failures.values()].map(({ nextAt }) => nextAt),
     ...(claims === undefined ? [] : [claims.nextAt]),
     ...(patienceEnds === undefined ? [] : [patienceEnds]),
   ];
-  return { events: events, memory: { failures, claims, timesOutAt: patienceEnds }, again: times.length === 0 ? undefined : Math.min(...times) };
+  return { events: events, memory: { failures, claims, timesOutAt: patienceEnds, rejected }, again: times.length === 0 ? undefined : Math.min(...times) };
 }
+
+const tooLate = 'context deadline exceeded';
+
+const isWithoutRoom = (states: readonly VolumeState[]): boolean => states.some((each) => each.state === 'unattached' && each.exhausted === true);
 
 /** With a claim that cannot be used, the kubelet does not begin to wait. */
 const isWaiting = (states: readonly VolumeState[]): boolean =>
@@ -81,7 +89,10 @@ function complaint(states: readonly VolumeState[]): string | undefined {
 }
 
 /** 'Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[data]: …' */
-function unable(states: readonly VolumeState[], why: string): string {
+const unable = (states: readonly VolumeState[], why: string): string => `Unable to attach or mount volumes: ${missing(states, why)}`;
+const noRoom = (states: readonly VolumeState[]): string => `Node has reached its volume attachment limit, rejecting pod. ${missing(states, tooLate)}`;
+
+function missing(states: readonly VolumeState[], why: string): string {
   const named = (is: (state: VolumeState['state']) => boolean) =>
     `[${states
       .filter(({ state }) => is(state))
@@ -93,5 +104,5 @@ function unable(states: readonly VolumeState[], why: string): string {
     `unattached volumes=${named((state) => state === 'unattached')}`,
     `failed to process volumes=${named((state) => state === 'unclaimed')}`,
   ];
-  return `Unable to attach or mount volumes: ${lists.join(', ')}: ${why}`;
+  return `${lists.join(', ')}: ${why}`;
 }

@@ -7,8 +7,17 @@ export interface VolumeUse {
   readonly asDevice: boolean;
 }
 
+/** By the spec of a pod, which never changes: a node goes through all of its pods whenever one changes. */
+const known = new WeakMap<Pod['spec'], readonly VolumeUse[]>();
+
 /** The volumes that a container of the pod uses. The kubelet ignores the others. */
 export function usedVolumes({ spec }: Pick<Pod, 'spec'>): readonly VolumeUse[] {
+  let used = known.get(spec);
+  if (used === undefined) known.set(spec, (used = findUsed(spec)));
+  return used;
+}
+
+function findUsed(spec: Pod['spec']): readonly VolumeUse[] {
   const { volumes = [], initContainers = [], containers, ephemeralContainers = [] } = spec;
   if (volumes.length === 0) return [];
   const all: readonly (Container | EphemeralContainer)[] = [...initContainers, ...(containers ?? []), ...ephemeralContainers];

@@ -3,6 +3,7 @@ import { csiDriverOf } from '../../api/volumes/csi-migration.ts';
 import { csiSourceOf, type CsiSource, migratedPluginOf } from '../../api/volumes/csi-translation.ts';
 import { uniqueNameOf } from '../../storage/volumes/attachable.ts';
 import { matchesNode, nodeTermsOf } from '../../storage/volumes/topology.ts';
+import { isExhausted } from './attach-limit.ts';
 import { type ClaimLookup, claimedVolume } from './claimed-volume.ts';
 import { type ConfigLookup, configOfVolume, missingConfig } from './config-references.ts';
 import type { VolumeUse } from './used-volumes.ts';
@@ -14,6 +15,8 @@ export interface VolumeSnapshot extends ClaimLookup, ConfigLookup {
   /** Whether volumes of the driver have to be attached. */
   attachRequired(driver: string): boolean;
   hasDriver(driver: string): boolean;
+  /** The limit of attached volumes of the driver changes (`nodeAllocatableUpdatePeriodSeconds`). */
+  hasChangingLimit(driver: string): boolean;
   /** The name of the volume's VolumeAttachment for the node, and the object, if it exists. */
   attachment(source: CsiSource): { readonly name: string; readonly object: VolumeAttachment | undefined };
   /** The node lists the volume in volumesInUse, and will continue to. */
@@ -28,8 +31,8 @@ export type VolumeState =
   | { readonly state: 'ready'; readonly name: string; readonly attached?: string }
   /** Its claim cannot be used. */
   | { readonly state: 'unclaimed'; readonly name: string; readonly error: string }
-  /** The control plane has to attach it first. */
-  | { readonly state: 'unattached'; readonly name: string }
+  /** The control plane has to attach it first. `exhausted`: the node has no room for it, which the scheduler could not know. */
+  | { readonly state: 'unattached'; readonly name: string; readonly exhausted?: true }
   /** Mounting it fails. */
   | { readonly state: 'failing'; readonly name: string; readonly reason: 'FailedMount' | 'FailedMapVolume'; readonly message: string };
 
@@ -51,7 +54,9 @@ export function volumeStateOf(pod: Pod, use: VolumeUse, snapshot: VolumeSnapshot
   if (missing !== undefined) return fails(terms.setUp, missing);
   const source = csiSourceOf(volume);
   const attached = source !== undefined && snapshot.attachRequired(source.driver) ? uniqueNameOf(source) : undefined;
-  if (attached !== undefined && !isAttached(attached, snapshot)) return { state: 'unattached', name };
+  if (attached !== undefined && !isAttached(attached, snapshot)) {
+    return { state: 'unattached', name, ...(source !== undefined && hasNoRoom(source, snapshot) ? { exhausted: true } : {}) };
+  }
   if (!isReachable(volume, snapshot.node)) return fails('NodeAffinity check', 'no matching NodeSelectorTerms');
   const claimKey = `${claim.metadata.namespace ?? ''}/${claim.metadata.name ?? ''}`;
   if (isForOnePod(volume) && snapshot.isMountedByOtherPod(claimKey)) return fails(terms.setUp, onePodOnly);
@@ -83,6 +88,9 @@ function isAttached(uniqueName: string, snapshot: VolumeSnapshot): boolean {
   const isKnown = volumesInUse?.includes(uniqueName) === true && volumesAttached?.some(({ name }) => name === uniqueName) === true;
   return isKnown && snapshot.mayMount(uniqueName);
 }
+
+const hasNoRoom = (source: CsiSource, snapshot: VolumeSnapshot): boolean =>
+  snapshot.hasChangingLimit(source.driver) && isExhausted(snapshot.attachment(source).object);
 
 function isReachable({ spec }: PersistentVolume, node: Node | undefined): boolean {
   const required = spec.nodeAffinity?.required;

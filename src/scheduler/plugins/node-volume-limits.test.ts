@@ -99,6 +99,7 @@ it('has hints for events that may lower the count', () => {
     true,
   ]);
   cluster.set(attachment('va', 'n1', 'a'), on('n1', pod('one', ['a'])), on('n1', pod('none', [])));
+  expect(cluster.set(attachment('va', 'n1', 'a'), attachment('va', 'n2', 'a'), attachment('va', 'n2', 'b')).map(helps)).toEqual([false, true, true]);
   expect([cluster.delete('VolumeAttachment', 'va'), cluster.delete('Pod', 'default/one'), cluster.delete('Pod', 'default/none')].map(helps)).toEqual([
     true,
     true,

@@ -208,10 +208,15 @@ function queueingHint(pod: PodInfo, change: ClusterEvent): boolean {
       // A claim whose PV does not exist counts for its class's driver.
       return driverOf(change.before) !== driverOf(change.after) || (change.before === undefined && driverOf(change.after) === undefined);
     case 'attachment':
-      return change.before !== undefined && change.after === undefined;
+      // After a list, an informer shows a later VolumeAttachment of the same name as an update.
+      return change.before !== undefined && !attachesSame(change.before, change.after);
     default:
       return false;
   }
+}
+
+function attachesSame(before: VolumeAttachment, after: VolumeAttachment | undefined): boolean {
+  return before.spec.nodeName === after?.spec.nodeName && before.spec.source.persistentVolumeName === after.spec.source.persistentVolumeName;
 }
 
 const driverOf = (volume: PersistentVolume | undefined): string | undefined => (volume === undefined ? undefined : sourceOfVolume(volume)?.driver);

@@ -19,6 +19,8 @@ export interface SimulatedAgentOptions extends Pick<NodeAgentOptions, 'host' | '
   readonly machine: SimulatedMachine;
   /** The CSI driver of the disks. */
   readonly diskDriver: string;
+  /** Absent: no CSI driver registers by its socket. */
+  readonly plugins?: NonNullable<NodeAgentOptions['plugins']>;
 }
 
 /** The real node agent, with volume manager, journal and pod worker, on a simulated machine. */
@@ -31,7 +33,7 @@ export function startSimulatedAgent({ process, machine, diskDriver, ...options }
     disk,
     root: nodeRoot,
     runtime: new SimulatedRuntime({ process, machine, call }),
-    drivers: (context) => driversOn(onMachine, { context, diskDriver, clock: options.world.clock }),
+    drivers: (context) => driversOn(onMachine, { context, diskDriver, clock: options.world.clock, sha256: options.sha256 }),
     servesDns: false,
   });
 }
@@ -40,10 +42,11 @@ interface DriverOptions {
   readonly context: DriverContext;
   readonly diskDriver: string;
   readonly clock: Clock;
+  readonly sha256: NodeAgentOptions['sha256'];
 }
 
 /** The volume types that pods of random worlds have. */
-function driversOn(machine: NodeHost, { context, diskDriver, clock }: DriverOptions): NodeDrivers {
+function driversOn(machine: NodeHost, { context, diskDriver, clock, sha256 }: DriverOptions): NodeDrivers {
   const options = { ...machine, ...context, clock, allocatableMemory: '1Gi' };
   // The simulated server signs none.
   const token = async () => succeeded({ token: 'token', expires: Number.MAX_SAFE_INTEGER });
@@ -55,7 +58,7 @@ function driversOn(machine: NodeHost, { context, diskDriver, clock }: DriverOpti
       secretNode(options),
       downwardApiNode(options),
       projectedNode({ ...options, token }),
-      csiNode(machine, [simulatedDiskNode(machine, diskDriver)]),
+      csiNode(machine, [simulatedDiskNode(machine, diskDriver)], { ...options, root: nodeRoot, sha256, token }),
     ],
     findDriver: () => undefined,
   };

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { PersistentVolume, Pod } from '../../api/generated/types.ts';
 import type { Kind } from '../../api/kind.ts';
-import { allKinds } from '../../api/kinds/index.ts';
+import { allKinds, followedKinds } from '../../api/kinds/index.ts';
 import { persistentVolumeClaimKind } from '../../api/kinds/core/persistent-volume-claim.ts';
 import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts';
 import { podKind } from '../../api/kinds/pod/pod.ts';
@@ -13,6 +13,7 @@ import { hostPathDriver } from '../../drivers/host-path/driver.ts';
 import { bootstrap } from '../../cluster/apiserver/bootstrap.ts';
 import { controllerAuthorizer } from '../../cluster/access/controller-roles.ts';
 import { startControllers } from '../../cluster/controllers/controllers.ts';
+import { createInProcessTransport } from '../../cluster/access/in-process-transport.ts';
 import { type Connect, type ConnectNode, connectInProcess, connectNodesInProcess, systemClient } from '../../cluster/access/identities.ts';
 import { type NodeOptions, nodeSettings } from '../../cluster/nodes/node-settings.ts';
 import { startScheduler } from '../../cluster/scheduler.ts';
@@ -24,6 +25,7 @@ import type { Transport } from '../../client/transport.ts';
 import { hollowHosts } from '../../node/runtimes/hollow/hosts.ts';
 import type { Host } from '../../node/host.ts';
 import { type HollowNodes, runHollowNodes } from '../../node/hollow-nodes.ts';
+import { NodeReader } from '../../node/object-reader/node-reader.ts';
 import type { Authorizer } from '../../apiserver/authorization/authorizer.ts';
 import { RbacAuthorizer } from '../../apiserver/authorization/rbac/authorizer.ts';
 import { createApi } from '../../apiserver/create-api.ts';
@@ -35,7 +37,7 @@ import type { SimulatedProcess } from '../world/process.ts';
 import type { SimulatedWorld } from '../world/world.ts';
 import type { World } from '../../world/world.ts';
 import { allowOthers } from './access.ts';
-import { startSimulatedAgent } from './simulated-agent.ts';
+import { type SimulatedAgentOptions, startSimulatedAgent } from './simulated-agent.ts';
 import { simulatedCertificate } from './certificate.ts';
 import { type ServedApi, SimulatedServer, type SimulatedServerOptions } from './simulated-server.ts';
 
@@ -80,6 +82,8 @@ export interface ControllerProcess {
   readonly through?: (server: Transport) => Transport;
   /** Wraps a driver. */
   readonly throughTo?: (driver: VolumeDriver) => VolumeDriver;
+  /** Called with the drivers of the process: more may be added. */
+  readonly onDrivers?: (drivers: DriverSet) => void;
 }
 
 export interface NodeProcess {
@@ -95,8 +99,12 @@ export interface AgentProcess {
   readonly process: SimulatedProcess;
   readonly world: World;
   readonly machine: SimulatedMachine;
+  /** As in `SimulatedAgentOptions`. */
+  readonly plugins?: SimulatedAgentOptions['plugins'];
   /** Wraps the connection to the server. */
   readonly through: (server: Transport) => Transport;
+  /** It reads as `moor node` does: only the objects that concern its node. */
+  readonly readsAsNode?: boolean;
 }
 
 const machine = { architecture: 'amd64', kernelVersion: '', osImage: '', containerRuntimeVersion: 'hollow://test', kubeletVersion: 'v1.36.4' };
@@ -109,6 +117,8 @@ export class SimulatedCluster {
   readonly disks: SimulatedDiskDriver;
   readonly #world: SimulatedWorld;
   readonly #connect: Connect;
+  /** What an agent reads as its node: there is no Node authorizer here. */
+  readonly #reader: Transport;
   readonly #connectNode: ConnectNode;
   readonly #bindsTogether: boolean;
   readonly #timing: LeaderElectionTiming;
@@ -142,6 +152,7 @@ export class SimulatedCluster {
     });
     const { api } = this.server;
     this.client = systemClient(api, 'test');
+    this.#reader = createInProcessTransport(api, { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] }, 'moor/node');
     this.#connect = connectInProcess(api, authorizer);
     this.#connectNode = connectNodesInProcess(api, authorizer);
     this.#bindsTogether = options.bindsTogether ?? true;
@@ -149,13 +160,22 @@ export class SimulatedCluster {
   }
 
   /** Starts a process with all controllers, which lead or stand by. */
-  startControllers({ world, identity, takeOver = false, through = (server) => server, throughTo = (driver) => driver }: ControllerProcess): RunningControllers {
+  startControllers({
+    world,
+    identity,
+    takeOver = false,
+    through = (server) => server,
+    throughTo = (driver) => driver,
+    onDrivers,
+  }: ControllerProcess): RunningControllers {
+    const drivers = new DriverSet([hostPathDriver({ directories: this.directories, sha256, cluster: 'test' }), this.disks].map(throughTo));
+    onDrivers?.(drivers);
     return startControllers({
       connect: (name) => through(this.#connect(name)),
       world,
-      kinds: allKinds,
+      kinds: followedKinds,
       housekeeping: { rootCa: 'PEM', sign: async () => simulatedCertificate },
-      drivers: new DriverSet([hostPathDriver({ directories: this.directories, sha256, cluster: 'test' }), this.disks].map(throughTo)),
+      drivers,
       bindsTogether: this.#bindsTogether,
       election: { identity, takeOver, timing: this.#timing },
     });
@@ -182,14 +202,17 @@ export class SimulatedCluster {
   }
 
   /** Starts the agent of a machine in its process. */
-  startAgent({ host, process, world, machine, through }: AgentProcess): void {
+  startAgent({ host, process, world, machine, plugins, through, readsAsNode = false }: AgentProcess): void {
     startSimulatedAgent({
       host,
       process,
       world,
       machine,
+      ...(plugins === undefined ? {} : { plugins }),
       diskDriver: this.disks.capabilities.name,
-      readTransport: through(this.#connect('moor-informers')),
+      readTransport: readsAsNode
+        ? new NodeReader({ transport: through(this.#reader), node: host.name, world, sha256 })
+        : through(this.#connect('moor-informers')),
       eventTransport: through(this.#connect('hollow-nodes')),
       nodeTransport: through(this.#connectNode(host.name)),
       sha256,

@@ -2,7 +2,17 @@ import type { PublishTarget } from '../../api/volumes/controller-publish.ts';
 import type { PersistentVolumeSource } from '../../api/generated/types.ts';
 import { compareQuantities } from '../../api/quantity.ts';
 import type { DriverCapabilities } from '../../api/volumes/driver-capabilities.ts';
-import { type Attacher, type DriverAnswer, type DriverFailure, deposed, failed, type Leader, type VolumeDriver } from '../../drivers/contract.ts';
+import type { Asset } from '../../api/volumes/intent.ts';
+import {
+  type Attacher,
+  type CreateVolumeRequest,
+  type DriverAnswer,
+  type DriverFailure,
+  deposed,
+  failed,
+  type Leader,
+  type VolumeDriver,
+} from '../../drivers/contract.ts';
 
 export type DiskChange =
   | { readonly type: 'provided' | 'created' | 'grown'; readonly handle: string; readonly capacity: string }
@@ -45,9 +55,9 @@ export class SimulatedDiskDriver implements VolumeDriver {
     return csi?.driver === this.capabilities.name ? csi.volumeHandle : undefined;
   }
 
-  createVolume({ name, capacity }: { readonly name: string; readonly capacity: string }, leader: Leader) {
+  createVolume({ name, capacity }: CreateVolumeRequest, leader: Leader): Promise<DriverAnswer<Asset>> {
     const handle = this.handleFor(name);
-    return this.#do(leader, `create ${handle}`, () => {
+    return this.perform(leader, `create ${handle}`, () => {
       if (!this.sizes.has(handle)) {
         this.sizes.set(handle, capacity);
         this.onChange({ type: 'created', handle, capacity });
@@ -59,7 +69,7 @@ export class SimulatedDiskDriver implements VolumeDriver {
   async deleteVolume(handle: string, leader: Leader): Promise<DriverAnswer<undefined>> {
     // As CSI specifies for DeleteVolume: FAILED_PRECONDITION.
     if (Array.from(this.attached).some((place) => placementOf(place).handle === handle)) return failed('FailedPrecondition', `${handle} is attached`);
-    return await this.#do(leader, `delete ${handle}`, () => {
+    return await this.perform(leader, `delete ${handle}`, () => {
       if (this.sizes.delete(handle)) this.onChange({ type: 'deleted', handle });
       return undefined;
     });
@@ -70,7 +80,7 @@ export class SimulatedDiskDriver implements VolumeDriver {
   }
 
   controllerExpandVolume({ handle, capacity }: { readonly handle: string; readonly capacity: string }, leader: Leader) {
-    return this.#do(leader, `expand ${handle} ${capacity}`, () => {
+    return this.perform(leader, `expand ${handle} ${capacity}`, () => {
       const before = this.sizes.get(handle) ?? capacity;
       if (compareQuantities(before, capacity) < 0) {
         this.sizes.set(handle, capacity);
@@ -84,7 +94,7 @@ export class SimulatedDiskDriver implements VolumeDriver {
     controllerPublishVolume: async ({ handle, nodeId }, leader) => {
       const refusal = this.refuses({ handle, nodeId });
       if (refusal !== undefined) return failed('FailedPrecondition', refusal);
-      return await this.#do(leader, `publish ${nodeId} ${handle}`, () => {
+      return await this.perform(leader, `publish ${nodeId} ${handle}`, () => {
         const place = `${nodeId} ${handle}`;
         const isNew = !this.attached.has(place);
         this.attached.add(place);
@@ -93,14 +103,14 @@ export class SimulatedDiskDriver implements VolumeDriver {
       });
     },
     controllerUnpublishVolume: ({ handle, nodeId }, leader) =>
-      this.#do(leader, `unpublish ${nodeId} ${handle}`, () => {
+      this.perform(leader, `unpublish ${nodeId} ${handle}`, () => {
         if (this.attached.delete(`${nodeId} ${handle}`)) this.onChange({ type: 'detached', handle, node: nodeId });
         return undefined;
       }),
     listPublishedVolumes: async () => ({ ok: true, value: Array.from(this.attached, placementOf) }),
   };
 
-  async #do<T>(leader: Leader, call: string, change: () => T): Promise<DriverAnswer<T>> {
+  protected async perform<T>(leader: Leader, call: string, change: () => T): Promise<DriverAnswer<T>> {
     if (leader.epoch < this.#highest) return deposed(leader, this.#highest);
     this.#highest = leader.epoch;
     this.calls.push(call);

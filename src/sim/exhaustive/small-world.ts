@@ -64,8 +64,8 @@ export class SmallWorld {
   }
 
   async #perform(actions: readonly UserAction[]): Promise<void> {
-    const { world, client, disks, machines } = this.#running;
-    const performer = new UserActionPerformer({ world, client, disks, machines });
+    const { world, client, disks, machines, conduct } = this.#running;
+    const performer = new UserActionPerformer({ world, client, disks, machines, write: () => undefined, ...conduct });
     for (const action of actions) await performer.perform(action);
   }
 

@@ -63,7 +63,7 @@ export function faultInjectingDriver(driver: VolumeDriver, options: FaultInjecti
         `expand ${request.handle}`,
         async () => driver.controllerExpandVolume?.(request, leader) ?? failed('Unimplemented', `${driver.capabilities.name} expands nothing`),
       );
-      answered?.(answer.ok ? 'expanded' : isFinal(answer.code) ? 'refused' : 'unknown');
+      answered?.(answer.ok ? 'expanded' : isFinal(answer) ? 'refused' : 'unknown');
       return answer;
     },
     ...(attaching === undefined

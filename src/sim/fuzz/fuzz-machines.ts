@@ -32,6 +32,11 @@ export class FuzzMachines {
     );
   }
 
+  /** By the node's name. */
+  get all(): ReadonlyMap<string, SimulatedMachine> {
+    return this.#machines;
+  }
+
   /** Undefined: the node is hollow. */
   get(node: string): SimulatedMachine | undefined {
     return this.#machines.get(node);

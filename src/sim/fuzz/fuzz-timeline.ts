@@ -26,7 +26,18 @@ export class FuzzTimeline {
   };
 
   change(change: ObservedChange): void {
-    if (change.type === 'fenced-write' || change.type === 'call' || change.type === 'expand-call' || change.type === 'unplugged') return;
+    if (
+      change.type === 'fenced-write' ||
+      change.type === 'call' ||
+      change.type === 'expand-call' ||
+      change.type === 'unplugged' ||
+      change.type === 'scheduler-delete'
+    )
+      return;
+    if (change.type === 'csi') {
+      const { do: what, ...details } = change.event;
+      return this.add('csi', `${what} ${change.id} ${JSON.stringify(details)}`);
+    }
     if (change.type === 'machine') {
       const { event, node } = change;
       return this.add(node, event.do === 'start' ? `a container of pod ${event.podUid} starts` : `${event.do} ${event.target}`);
@@ -110,6 +121,24 @@ const features: { readonly [K in WatchedKind]: (object: Watched[K]) => Features 
   quota: ({ status }) => ({ used: JSON.stringify(status.used ?? {}) }),
   limits: () => ({}),
   account: () => ({}),
+  csiNode: ({ spec }) => ({ drivers: (spec.drivers ?? []).map(({ name }) => name).join(' ') }),
+  snapshot: ({ spec, status }) => ({
+    of: spec.source.persistentVolumeClaimName ?? '',
+    content: status?.boundVolumeSnapshotContentName ?? '',
+    ready: String(status?.readyToUse ?? false),
+    error: status?.error?.message ?? '',
+  }),
+  groupContent: ({ spec, status }) => ({
+    handle: status?.volumeGroupSnapshotHandle ?? '',
+    policy: spec.deletionPolicy,
+    members: (status?.volumeSnapshotInfoList ?? []).map(({ snapshotHandle }) => snapshotHandle ?? '').join(' '),
+  }),
+  content: ({ spec, status }) => ({
+    policy: spec.deletionPolicy,
+    handle: status?.snapshotHandle ?? '',
+    ready: String(status?.readyToUse ?? false),
+    error: status?.error?.message ?? '',
+  }),
 };
 
 /** 'kubernetes.io/csi/disks.example.com^disk-a' is disk-a. */

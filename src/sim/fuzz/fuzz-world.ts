@@ -7,29 +7,27 @@ import type { Host } from '../../node/host.ts';
 import type { ApiRequest, ApiResponse } from '../../apiserver/api.ts';
 import { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import { SimulatedComponent, type ComponentRun } from '../cluster/simulated-component.ts';
-import { SimulatedDiskDriver } from '../drivers/simulated-disk-driver.ts';
+import { type DiskChange, SimulatedDiskDriver } from '../drivers/simulated-disk-driver.ts';
 import { DriverFaults, faultInjectingDriver, type FaultInjectionOptions } from './fault-injecting-driver.ts';
-import { type Fault, isNetworkFault, type EffectMoment, networkFaults } from './plan/faults.ts';
+import { isCsiFault } from './plan/csi-faults.ts';
+import { type Fault, isNetworkFault, networkFaults, type OtherFault } from './plan/faults.ts';
 import { invariantsOf } from '../invariants/index.ts';
 import { Observer, type Violation } from '../invariants/observer.ts';
 import type { Gate, GateVerdict } from './gate.ts';
 import { perfectNetwork, SimulatedNetwork } from '../world/network.ts';
 import type { SimulatedWorld } from '../world/world.ts';
+import { type ArmedCrash, ArmedCrashes } from './armed-crashes.ts';
 import { AttachAttempts } from './attach-attempts.ts';
+import { type ConductOptions, isRealWrite, observeConduct } from './conduct.ts';
 import { Disturbances, allComponents } from './disturbances.ts';
-import { controllersAreWell, controllersName, mostReplicas, nodeName, componentNames, type FuzzPlan, schedulerName } from './plan/plan.ts';
+import { controllersAreWell, controllersName, mostReplicas, nodeNames, componentNames, type FuzzPlan, schedulerIsAlone, schedulerName } from './plan/plan.ts';
+import { FuzzCsi } from './fuzz-csi.ts';
 import { FuzzMachines } from './fuzz-machines.ts';
 import { FuzzServer } from './fuzz-server.ts';
 import { FuzzTimeline } from './fuzz-timeline.ts';
 
 /** Longer intervals than in production, so that a world takes fewer steps. */
 const timing = { leaseMs: 40_000, renewWithinMs: 30_000, retryMs: 10_000 };
-
-interface ArmedCrash {
-  writes: number;
-  readonly moment: EffectMoment;
-  readonly backMs: number;
-}
 
 export interface FuzzWorldOptions {
   readonly onViolation: (violation: Violation) => void;
@@ -46,10 +44,12 @@ export class FuzzWorld {
   readonly disks = new SimulatedDiskDriver();
   readonly cluster: SimulatedCluster;
   readonly agents: FuzzMachines;
+  /** Undefined: no CSI driver is behind a socket. */
+  readonly csi: FuzzCsi | undefined;
   readonly #server: FuzzServer;
   readonly #components = new Map<string, SimulatedComponent>();
   readonly #networks = new Map<string, SimulatedNetwork>();
-  readonly #armed = new Map<string, ArmedCrash[]>();
+  readonly #armed = new ArmedCrashes();
   readonly #armedPauses: { readonly component: string; writes: number; readonly forMs: number }[] = [];
   readonly #driverFaults = new DriverFaults();
   /** Machines that are switched off. */
@@ -60,9 +60,11 @@ export class FuzzWorld {
   #deletions = 0;
   readonly #began: number;
   readonly #gate: Gate | undefined;
+  readonly conduct: ConductOptions;
 
   constructor(world: SimulatedWorld, plan: FuzzPlan, { onViolation, gate }: FuzzWorldOptions) {
     this.#gate = gate;
+    this.conduct = { onViolation };
     this.world = world;
     this.plan = plan;
     this.#began = world.clock.monotonic();
@@ -73,10 +75,12 @@ export class FuzzWorld {
         volumeLimit: plan.settings.volumeLimit,
         mostReplicas: plan.faults.length === 0 ? mostReplicas(plan) : undefined,
         controllersAreWell: controllersAreWell(plan),
+        schedulerIsAlone: schedulerIsAlone(plan),
         disturbedUntil: this.#disturbances.until,
       }),
       now: () => world.clock.monotonic(),
       onChange: (change) => {
+        if (change.type === 'machine' && change.event.do === 'start') this.csi?.write(change.event.disks.values());
         attempts.observe(change);
         this.timeline.change(change);
       },
@@ -100,6 +104,9 @@ export class FuzzWorld {
       this.agents.diskChanged(change);
       this.observer.diskChanged(change);
     };
+    const onDisk = (change: DiskChange) => this.disks.onChange(change);
+    const csi = { world, machines: this.agents.all, observer: this.observer, onDisk, onDelete: this.#onDelete, crash };
+    this.csi = plan.settings.csi === undefined ? undefined : new FuzzCsi({ ...csi, drivers: plan.settings.csi });
     for (const name of componentNames(plan.settings)) this.#addComponent(name);
   }
 
@@ -117,6 +124,7 @@ export class FuzzWorld {
   inflict(fault: Fault): void {
     if (this.#healed) return;
     const { kind } = fault;
+    if (isCsiFault(fault)) return this.csi?.inflict(fault);
     if (isNetworkFault(kind)) {
       const { component, forMs } = fault as Extract<Fault, { component: string; forMs: number }>;
       this.#disturbances.begin(component, forMs);
@@ -124,14 +132,14 @@ export class FuzzWorld {
       this.world.timers.after(forMs, () => this.#networks.get(component)?.setFaults(perfectNetwork));
       return;
     }
-    this.#inflictOther(fault as Exclude<Fault, { kind: keyof typeof networkFaults }>);
+    this.#inflictOther(fault as OtherFault);
   }
 
-  #inflictOther(fault: Exclude<Fault, { kind: keyof typeof networkFaults }>): void {
+  #inflictOther(fault: OtherFault): void {
     const { timers } = this.world;
     switch (fault.kind) {
       case 'crash':
-        return void this.#armed.get(fault.component)?.push({ writes: fault.writes, moment: fault.moment, backMs: fault.backMs });
+        return this.#armed.arm(fault);
       case 'crash-in-driver':
         return void this.#driverFaults.crashes.push({ calls: fault.calls, moment: fault.moment, onCrash: ({ name }) => this.#crash(name, fault.backMs) });
       case 'server-crash':
@@ -169,8 +177,8 @@ export class FuzzWorld {
         this.#disturbances.begin(allComponents, 0);
         return void this.#server.compact();
       case 'power-cut':
-        for (const node of this.#nodes()) this.machines.off(node);
-        return void timers.after(fault.forMs, () => this.#nodes().forEach((node) => this.machines.on(node)));
+        for (const node of nodeNames(this.plan.settings)) this.machines.off(node);
+        return void timers.after(fault.forMs, () => nodeNames(this.plan.settings).forEach((node) => this.machines.on(node)));
       case 'crash-on-host':
       case 'lost-mount':
         return this.agents.inflict(fault);
@@ -186,10 +194,11 @@ export class FuzzWorld {
     this.#disturbances.end();
     this.timeline.add('fault', 'no more faults');
     for (const network of this.#networks.values()) network.heal();
-    for (const armed of this.#armed.values()) armed.length = 0;
+    this.#armed.heal();
     this.#armedPauses.length = 0;
     this.#driverFaults.heal();
     this.agents.heal();
+    this.csi?.heal((node) => this.#off.has(node));
     this.#server.syncDelayMs = 0;
     this.#server.limitDisk(Number.POSITIVE_INFINITY);
     await this.#server.start();
@@ -200,6 +209,12 @@ export class FuzzWorld {
       if (component.correctClock()) component.crash();
       this.#start(component);
     }
+  }
+
+  /** Kills the server, and starts it again on what is on its disk. */
+  async restartServer(): Promise<void> {
+    this.#server.crash('killed');
+    await this.#server.start();
   }
 
   /** Restarts every component, with empty memory. */
@@ -217,10 +232,12 @@ export class FuzzWorld {
       this.#off.add(node);
       this.#components.get(node)?.crash();
       this.agents.get(node)?.powerOff();
+      this.csi?.powerOff(node);
     },
     on: (node: string): void => {
       if (this.#lost.has(node)) return;
       this.#off.delete(node);
+      this.csi?.powerOn(node);
       const component = this.#components.get(node);
       if (component !== undefined) this.#start(component);
     },
@@ -250,17 +267,12 @@ export class FuzzWorld {
     this.world.timers.after(backMs, () => this.#start(component));
   }
 
-  #nodes(): readonly string[] {
-    return Array.from({ length: this.plan.settings.nodes }, (_, i) => nodeName(i + 1));
-  }
-
   #addComponent(name: string): void {
     const network = new SimulatedNetwork(this.world, perfectNetwork);
     const clock = this.plan.faults.find((fault) => fault.kind === 'clock' && fault.component === name);
     // Controllers compare heartbeats with their clocks; schedulers do not.
     if (clock !== undefined && !name.startsWith('scheduler')) this.#disturbances.begin(name, Number.POSITIVE_INFINITY);
     this.#networks.set(name, network);
-    this.#armed.set(name, []);
     this.#components.set(
       name,
       new SimulatedComponent({
@@ -268,7 +280,7 @@ export class FuzzWorld {
         name,
         network,
         ...(clock?.kind === 'clock' ? { clock } : {}),
-        run: (run) => this.#run(name, { ...run, through: (server) => run.through(this.#withCrashes(name, server)) }),
+        run: (run) => this.#run(name, { ...run, through: (server) => run.through(this.#withCrashes(name, observeConduct(name, server, this.conduct))) }),
       }),
     );
   }
@@ -287,7 +299,7 @@ export class FuzzWorld {
           onExpand: (handle, capacity) => this.observer.expandAsked(handle, capacity),
           ...this.#chosenCrashes(name),
         });
-      this.cluster.startControllers({ ...run, identity, throughTo });
+      this.cluster.startControllers({ ...run, identity, throughTo, onDrivers: (drivers) => this.csi?.connectControllers(run, drivers) });
     } else if (numbers.some((number) => schedulerName(number) === name)) this.cluster.startScheduler({ ...run, identity });
     else this.#runNode(name, run);
   }
@@ -296,7 +308,10 @@ export class FuzzWorld {
     const [hosts, machine] = [this.#host(name), this.agents.get(name)];
     const host = hosts.get(name);
     if (machine === undefined || host === undefined) this.cluster.startNodes({ ...run, hosts });
-    else this.cluster.startAgent({ ...run, host, machine });
+    else {
+      const readsAsNode = this.plan.settings.readsAsNode ?? false;
+      this.cluster.startAgent({ ...run, host, machine, readsAsNode, ...(this.csi === undefined ? {} : { plugins: this.csi.pluginsOf(name, run) }) });
+    }
   }
 
   readonly #onDelete = (deletes: string): (() => void) => {
@@ -337,6 +352,7 @@ export class FuzzWorld {
     const [pause] = this.#armedPauses.splice(due, 1);
     this.timeline.add('fault', `${name} is paused`);
     this.#disturbances.begin(name, pause?.forMs ?? 0);
+    this.observer.paused(pause?.forMs ?? 0);
     component.pause();
     this.world.timers.after(pause?.forMs ?? 0, () => {
       this.timeline.add('fault', `${name} resumes`);
@@ -346,7 +362,7 @@ export class FuzzWorld {
   }
 
   async #crashAt(name: string, { info, body }: TransportRequest): Promise<Pick<ArmedCrash, 'moment' | 'backMs'> | undefined> {
-    if (this.#gate === undefined) return this.#dueCrash(name);
+    if (this.#gate === undefined) return this.#armed.due(name);
     const verdict = await this.#pass(name, `${methodOf(info)} ${requestPath(info)}`, body?.object);
     return verdict === 'go' ? undefined : { moment: verdict === 'crash-before' ? 'before' : 'after', backMs: restartMs };
   }
@@ -360,19 +376,15 @@ export class FuzzWorld {
     return (await this.#gate?.pass({ who, what, body, canCrash: !who.startsWith('node-') })) ?? 'go';
   }
 
-  #dueCrash(name: string): ArmedCrash | undefined {
-    const armed = this.#armed.get(name) ?? [];
-    for (const crash of armed) crash.writes--;
-    const index = armed.findIndex(({ writes }) => writes < 0);
-    return index < 0 ? undefined : armed.splice(index, 1)[0];
-  }
-
   #onRequest(request: ApiRequest): (response: ApiResponse | undefined) => void {
     const done = this.timeline.request(request);
-    const { fence } = request;
+    const { fence, info, user } = request;
+    const deletesPod = info.type === 'resource' && info.verb === 'delete' && info.resource === 'pods' && user.name.endsWith('moor-scheduler');
+    const deleted = deletesPod ? this.observer.schedulerDeletes(`${info.namespace}/${info.name}`) : undefined;
     const since = this.cluster.server.store?.revision() ?? 0;
     return (response) => {
       done();
+      if (response?.type === 'object' || (response?.type === 'status' && response.status.status === 'Success')) deleted?.();
       // An older revision was not written by this request.
       if (isRead(request.info) || response?.type !== 'object' || response.stored.revision <= since) return;
       const { revision } = response.stored;
@@ -381,10 +393,6 @@ export class FuzzWorld {
     };
   }
 }
-
-/** Not leases and events: there are many, and a crash at them proves little. */
-const isRealWrite = ({ info }: TransportRequest): boolean =>
-  !isRead(info) && info.type === 'resource' && info.resource !== 'leases' && info.resource !== 'events';
 
 /** In explored worlds. */
 const restartMs = 1_000;

@@ -14,7 +14,7 @@ import type { NamespaceAction } from './plan/namespace-actions.ts';
 /** Requests of the acting user. Each resolves with 'done' or the reason why not. */
 export interface UserRequests {
   create<T extends KubeObject>(kind: Kind<T>, object: Draft<T>): Promise<string>;
-  delete<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<string>;
+  delete<T extends KubeObject>(kind: Kind<T>, ref: Ref, propagation?: 'Orphan' | 'Foreground'): Promise<string>;
   change<T extends KubeObject>(kind: Kind<T>, ref: Ref, change: (object: T) => T): Promise<string>;
 }
 

@@ -8,11 +8,14 @@ import { deploymentKind } from '../../api/kinds/apps/deployment.ts';
 import { podKind } from '../../api/kinds/pod/pod.ts';
 import { statefulSetKind } from '../../api/kinds/apps/stateful-set.ts';
 import type { KubeObject } from '../../api/object.ts';
-import type { Client, Draft, Ref, Result } from '../../client/client.ts';
+import type { Client, DeleteOptions, Draft, Ref, Result } from '../../client/client.ts';
+import type { Violation } from '../invariants/observer.ts';
 import type { SimulatedDiskDriver } from '../drivers/simulated-disk-driver.ts';
 import type { SimulatedWorld } from '../world/world.ts';
 import { forge } from './forge.ts';
+import { performCsiAction } from './perform-csi-action.ts';
 import { performNamespaceAction, type UserRequests } from './perform-namespace-action.ts';
+import { performWorkloadAction } from './perform-workload-action.ts';
 import type { AccessMode, DataSourceChoice, UserAction, VolumeChoice } from './plan/user-actions.ts';
 
 export interface PerformerContext {
@@ -20,8 +23,11 @@ export interface PerformerContext {
   /** The connection of the acting user. */
   readonly client: Client;
   readonly disks: SimulatedDiskDriver;
+  readonly onViolation: (violation: Violation) => void;
   /** Switches machines on and off. */
   readonly machines: { off(node: string): void; on(node: string): void };
+  /** Every pod that runs writes to its CSI volumes. */
+  readonly write: () => void;
 }
 
 /** Performs an action as kubectl would, and retries while the server is unreachable. Resolves with 'done' or the reason why not. */
@@ -68,9 +74,12 @@ export class UserActionPerformer {
       case 'delete-claim':
         return this.#delete(persistentVolumeClaimKind, inDefault(action.name));
       case 'create-pod':
-        return this.#create(podKind, { metadata: inDefault(action.name), spec: podSpec(action.claims) });
+        return this.#create(podKind, {
+          metadata: inDefault(action.name),
+          spec: { ...podSpec(action.claims, action.cpu), ...(action.critical ? { priorityClassName: 'system-cluster-critical' } : {}) },
+        });
       case 'delete-pod':
-        return this.#delete(podKind, inDefault(action.name), action.atOnce ? 0 : undefined);
+        return this.#delete(podKind, inDefault(action.name), action.atOnce ? { gracePeriodSeconds: 0 } : {});
       case 'cordon':
       case 'uncordon':
         return this.#cordon(action.node, action.do === 'cordon');
@@ -92,8 +101,28 @@ export class UserActionPerformer {
       case 'scale-deployment':
       case 'delete-deployment':
         return this.#performOnSets(action);
-      default:
+      case 'create-csi-driver':
+      case 'create-csi-class':
+      case 'create-snapshot-class':
+      case 'create-csi-claim':
+      case 'create-snapshot':
+      case 'create-group-snapshot':
+      case 'delete-snapshot':
+      case 'delete-group-snapshot':
+      case 'write':
+        return performCsiAction(action, this.#requests, this.#context.write);
+      case 'create-namespace':
+      case 'delete-namespace':
+      case 'create-quota':
+      case 'create-limit-range':
+      case 'create-claims':
+      case 'create-pods':
+      case 'delete-claims':
+      case 'delete-service-account':
+      case 'set-default-class':
         return performNamespaceAction(action, this.#requests);
+      default:
+        return performWorkloadAction(action, this.#requests);
     }
   }
 
@@ -116,7 +145,7 @@ export class UserActionPerformer {
 
   readonly #requests: UserRequests = {
     create: (kind, object) => this.#create(kind, object),
-    delete: (kind, ref) => this.#delete(kind, ref),
+    delete: (kind, ref, propagation) => this.#delete(kind, ref, propagation === undefined ? {} : { propagation }),
     change: (kind, ref, change) => this.#change(kind, ref, change),
   };
 
@@ -215,15 +244,18 @@ export class UserActionPerformer {
     return ending(await this.#reach(() => this.#context.client.create(kind, object)));
   }
 
-  async #delete<T extends KubeObject>(kind: Kind<T>, ref: Ref, gracePeriodSeconds?: number): Promise<string> {
-    return ending(await this.#reach(() => this.#context.client.delete(kind, ref, gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds })));
+  async #delete<T extends KubeObject>(kind: Kind<T>, ref: Ref, options: DeleteOptions = {}): Promise<string> {
+    return ending(await this.#reach(() => this.#context.client.delete(kind, ref, options)));
   }
 
   async #change<T extends KubeObject>(kind: Kind<T>, ref: Ref, change: (object: T) => T): Promise<string> {
     for (let left = 20; left > 0; left--) {
       const found = await this.#reach(() => this.#context.client.get(kind, ref));
       if (!found.ok) return found.reason;
-      const written = await this.#reach(() => this.#context.client.update(kind, change(found.value)));
+      const next = change(found.value);
+      const written = await this.#reach(() => this.#context.client.update(kind, next));
+      if (written.ok && next === found.value && written.value.metadata.resourceVersion !== next.metadata.resourceVersion)
+        this.#context.onViolation({ invariant: 'a write that changes nothing is not stored', what: `${kind.plural} ${ref.name} was written as it was` });
       if (written.ok || written.reason !== 'conflict') return ending(written);
     }
     return 'gave up';
@@ -278,9 +310,16 @@ const resized = (claim: PersistentVolumeClaim, sizeGi: number): PersistentVolume
   spec: { ...claim.spec, resources: { ...claim.spec.resources, ...gi(sizeGi) } },
 });
 
-const podSpec = (claims: readonly string[]): Draft<Pod['spec']> => ({
+const podSpec = (claims: readonly string[], cpu?: number): Draft<Pod['spec']> => ({
   terminationGracePeriodSeconds: 1,
-  containers: [{ name: 'app', image: 'app', volumeMounts: claims.map((claim) => ({ name: claim, mountPath: `/${claim}` })) }],
+  containers: [
+    {
+      name: 'app',
+      image: 'app',
+      volumeMounts: claims.map((claim) => ({ name: claim, mountPath: `/${claim}` })),
+      ...(cpu === undefined ? {} : { resources: { requests: { cpu: String(cpu) } } }),
+    },
+  ],
   volumes: claims.map((claimName) => ({ name: claimName, persistentVolumeClaim: { claimName } })),
 });
 

@@ -9,7 +9,7 @@ export interface SeedRun {
   /** After each seed. */
   readonly onProgress?: (progress: { readonly done: number; readonly failed: number }) => void;
   /** Each failure, shrunk, as text. */
-  readonly onFailure: (text: string) => void;
+  readonly onFailure: (text: string, seed: number) => void;
   /** False: failures are reported as they were found. */
   readonly shrinks?: boolean;
 }
@@ -21,7 +21,7 @@ export async function runSeeds({ from, to, onProgress, onFailure, shrinks = true
     const failure = await runSeed({ seed, shrinks });
     if (failure !== undefined) {
       failed.push(seed);
-      onFailure(failure);
+      onFailure(failure, seed);
     }
     onProgress?.({ done: seed - from + 1, failed: failed.length });
   }

@@ -1,4 +1,6 @@
+import { recordsIn } from '../../node/volume-manager/journal.ts';
 import type { ContainerMount } from '../../node/contract.ts';
+import type { NodeHost } from '../../drivers/mount/node-host.ts';
 import type { Random } from '../../world/world.ts';
 import { SimulatedDisk } from '../world/disk.ts';
 import { never, type SimulatedProcess } from '../world/process.ts';
@@ -74,6 +76,17 @@ export class SimulatedMachine {
     return { host, disk: this.#disk, call: slowly };
   }
 
+  /** The machine as a CSI driver on it uses it. */
+  driverHost(): NodeHost {
+    const host = new SimulatedHost(this.#machine, {
+      after: ({ name, path }) => {
+        if (name === 'mount') this.#options.onEvent({ do: 'mount', target: path, journaled: this.#isJournaled(path) });
+        if (name === 'unmount') this.#options.onEvent({ do: 'unmount', target: path, users: this.containers.usersOf(path) });
+      },
+    });
+    return { mounts: host, files: host };
+  }
+
   /** Before a container starts with these mounts. */
   async observeStart(podUid: string, mounts: readonly ContainerMount[]): Promise<void> {
     const disks = new Map<string, string | undefined>();
@@ -133,14 +146,9 @@ export class SimulatedMachine {
   }
 
   #isJournaled(path: string): boolean {
-    const records = new Map<string, readonly string[]>();
-    for (const line of new TextDecoder().decode(this.#disk.synced(journalFile)).split('\n')) {
-      if (line === '') continue;
-      const { put, drop } = JSON.parse(line) as { put?: { key: string; target?: string }; drop?: string };
-      if (put !== undefined) records.set(put.key, [put.key, put.target ?? put.key]);
-      else if (drop !== undefined) records.delete(drop);
-    }
-    return Array.from(records.values()).some((paths) => paths.some((each) => path === each || path.startsWith(`${each}/`)));
+    const records = recordsIn(new TextDecoder().decode(this.#disk.synced(journalFile)));
+    const paths = Array.from(records.values(), (record) => ('target' in record ? record.target : record.key));
+    return paths.some((each) => path === each || path.startsWith(`${each}/`));
   }
 
   async #diskAt(path: string): Promise<string | undefined> {

@@ -74,6 +74,9 @@ export const mayBeMounted: Invariant = {
   },
 };
 
+/** A CSI driver may attach nothing. */
+const isAttachable = ({ spec }: PersistentVolume, facts: Facts): boolean => facts.csi.get(spec.csi?.driver ?? '')?.features.attaches !== false;
+
 export const runsWithDisk: Invariant = {
   name: 'a running pod has its disks attached',
   check: (change, facts) => {
@@ -81,7 +84,7 @@ export const runsWithDisk: Invariant = {
     const { before, after } = change;
     const node = after.spec.nodeName ?? '';
     if (!isRunning(after) || (before !== undefined && isRunning(before))) return undefined;
-    const missing = facts.disksOf(after).find(({ handle }) => !facts.nodesOf(handle).has(node));
+    const missing = facts.disksOf(after).find(({ handle, volume }) => isAttachable(volume, facts) && !facts.nodesOf(handle).has(node));
     return missing === undefined ? undefined : `pod ${change.key} runs on ${node} without its disk ${missing.handle}`;
   },
 };

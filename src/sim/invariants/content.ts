@@ -1,6 +1,6 @@
 import type { Invariant } from './invariant.ts';
 
-/** No driver of the simulated cluster fills volumes. */
+/** The intent says what the driver is asked to fill the volume with. */
 export const neverEmptyInstead: Invariant = {
   name: 'a claim with a data source never gets an empty volume in its place',
   check: (change, facts) => {
@@ -8,7 +8,10 @@ export const neverEmptyInstead: Invariant = {
     const { claimRef } = change.after.spec;
     const claim = facts.claimByUid(claimRef.uid, `${claimRef.namespace}/${claimRef.name}`);
     const source = claim?.spec.dataSource ?? claim?.spec.dataSourceRef;
-    return source === undefined ? undefined : `an empty volume is provisioned for claim ${claimRef.name}, which names ${source.kind} ${source.name}`;
+    const isFilled = change.after.spec.request.source !== undefined;
+    return source === undefined || isFilled
+      ? undefined
+      : `an empty volume is provisioned for claim ${claimRef.name}, which names ${source.kind} ${source.name}`;
   },
 };
 

@@ -35,7 +35,8 @@ export function detachedFromLiveState(): Invariant {
         const used = new Set(change.after?.status.volumesInUse ?? []);
         for (const name of change.before?.status.volumesInUse ?? []) if (!used.has(name)) inUseSince.delete(`${change.key} ${name}`);
         for (const name of used) if (!inUseSince.has(`${change.key} ${name}`)) inUseSince.set(`${change.key} ${name}`, now);
-        if (!facts.readySince.has(change.key)) notReadyAt.set(change.key, now);
+        // Not a new node, which has never been ready.
+        if (!facts.readySince.has(change.key) && facts.wavered.has(change.key)) notReadyAt.set(change.key, now);
       }
       if (change.type !== 'attachment' || change.after?.metadata.deletionTimestamp === undefined || change.before?.metadata.deletionTimestamp !== undefined)
         return undefined;
@@ -44,6 +45,8 @@ export function detachedFromLiveState(): Invariant {
       const volume = `kubernetes.io/csi/${attacher}^${handleOf(change.after, facts)}`;
       const since = inUseSince.get(`${nodeName} ${volume}`);
       if (node === undefined || since === undefined || now - since < underWayMs) return undefined;
+      // The question was asked before the pause, and the deletion sent after it.
+      if (facts.pauses.some(({ from, until }) => since > from - underWayMs && now < until + underWayMs)) return undefined;
       const isForced = now - (notReadyAt.get(nodeName) ?? Number.NEGATIVE_INFINITY) < forcedAfterMs;
       if (isForced || node.spec.taints?.some(({ key }) => key === 'node.kubernetes.io/out-of-service') === true) return undefined;
       return `attachment ${change.key} of ${volume} is deleted, and node ${nodeName} has had it in volumesInUse for ${now - since} ms`;

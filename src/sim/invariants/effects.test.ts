@@ -5,7 +5,7 @@ import { detachedAtBackend, detachedFromLiveState } from './detaching.ts';
 import { neverBelowTheAsked } from './expanding.ts';
 import { type ExpandCall, Facts, type ObjectChange, type ObservedChange, type WatchedKind } from './facts.ts';
 import type { Invariant } from './invariant.ts';
-import { unansweredIsNotFailed } from './scheduling.ts';
+import { onlyVictimsAreDeleted, podsFit, unansweredIsNotFailed } from './scheduling.ts';
 import { oneOfEachOrdinal } from './stateful-sets.ts';
 
 /** Facts that change one after the other, as the observer applies them. */
@@ -36,6 +36,12 @@ class Checked {
 
   call(capacity: string, outcome: ExpandCall['outcome']): this {
     return this.#check({ type: 'expand-call', call: { handle: 'd', capacity, outcome } });
+  }
+
+  /** The scheduler deletes the pod. */
+  schedulerDeletes(key: string): this {
+    const pod = this.facts.pods.get(key);
+    return pod === undefined ? this : this.#check({ type: 'scheduler-delete', key, pod });
   }
 
   disk(type: 'attached' | 'detached'): this {
@@ -75,6 +81,7 @@ describe('a VolumeAttachment', () => {
     spec: { attacher: 'x', nodeName: 'n', source: { persistentVolumeName: 'v' } },
   });
   const volume = { spec: { csi: { volumeHandle: 'd' } } };
+  const silent = { status: { conditions: [], volumesInUse: ['kubernetes.io/csi/x^d'] } };
   const inUse = { ...ready, status: { ...ready.status, volumesInUse: ['kubernetes.io/csi/x^d'] } };
 
   test('may not go while the backend has the disk attached', () => {
@@ -83,20 +90,39 @@ describe('a VolumeAttachment', () => {
     expect(checked.set('attachment', 'a', attachment()).disk('detached').set('attachment', 'a', undefined).found).toHaveLength(1);
   });
 
-  const deleteAfter = (ms: number, node: object = inUse) => {
-    const checked = new Checked(detachedFromLiveState()).set('volume', 'v', volume).set('node', 'n', node).set('attachment', 'a', attachment());
+  /** The node as it becomes, one after the other. */
+  const deleteAfter = (ms: number, ...nodes: readonly object[]) => {
+    const checked = new Checked(detachedFromLiveState()).set('volume', 'v', volume).set('attachment', 'a', attachment());
+    for (const node of nodes) checked.set('node', 'n', node);
     checked.now = ms;
     return checked.set('attachment', 'a', attachment({ deletionTimestamp: 'now' })).found;
   };
 
   test('may not be deleted while its node has long said that it uses the volume', () => {
-    expect(deleteAfter(60_000)).toHaveLength(1);
+    expect(deleteAfter(60_000, inUse)).toHaveLength(1);
+  });
+
+  test('may not either because the node was not ready when it joined', () => {
+    expect(deleteAfter(60_000, silent, inUse)).toHaveLength(1);
+  });
+
+  test('may be deleted after a pause by a controller that had asked before, not by one that asks afterwards', () => {
+    const deleteAt = (ms: number) => {
+      const checked = new Checked(detachedFromLiveState()).set('volume', 'v', volume).set('attachment', 'a', attachment());
+      checked.facts.pauses.push({ from: 0, until: 50_000 });
+      checked.now = 20_000;
+      checked.set('node', 'n', inUse);
+      checked.now = ms;
+      return checked.set('attachment', 'a', attachment({ deletionTimestamp: 'now' })).found;
+    };
+    expect(deleteAt(51_000)).toEqual([]);
+    expect(deleteAt(70_000)).toHaveLength(1);
   });
 
   test('may be deleted if the node has only just said it, does not use it, or may be dead', () => {
-    expect(deleteAfter(1_000)).toEqual([]);
+    expect(deleteAfter(1_000, inUse)).toEqual([]);
     expect(deleteAfter(60_000, ready)).toEqual([]);
-    expect(deleteAfter(60_000, { ...inUse, status: { ...inUse.status, conditions: [] } })).toEqual([]);
+    expect(deleteAfter(60_000, inUse, silent)).toEqual([]);
     expect(deleteAfter(60_000, { ...inUse, spec: { taints: [{ key: 'node.kubernetes.io/out-of-service' }] } })).toEqual([]);
   });
 });
@@ -108,6 +134,31 @@ test('a binding that happened is not said to have failed; a refused one may be',
   expect(placed().set('pod', 'p', said('running Bind plugin "DefaultBinder": pod p is already assigned to node "n"')).found).toEqual([]);
   // A scheduler whose cache is old.
   expect(placed().set('pod', 'p', said('0/2 nodes are available')).found).toEqual([]);
+});
+
+test('the scheduler may delete a pod that it has said to preempt, and no other', () => {
+  const victim = (reason: string) => ({ status: { conditions: [{ type: 'DisruptionTarget', status: 'True', reason }] } });
+  const deleted = (pod: object) => new Checked(onlyVictimsAreDeleted()).set('pod', 'p', pod).schedulerDeletes('p').found;
+  expect(deleted({})).toHaveLength(1);
+  expect(deleted(victim('DeletionByTaintManager'))).toHaveLength(1);
+  const takenBack = new Checked(onlyVictimsAreDeleted()).set('pod', 'p', { metadata: { uid: 'u' }, ...victim('PreemptionByScheduler') });
+  expect(takenBack.set('pod', 'p', { metadata: { uid: 'u' } }).schedulerDeletes('p').found).toEqual([]);
+  expect(takenBack.set('pod', 'p', { metadata: { uid: 'other' } }).schedulerDeletes('p').found).toHaveLength(1);
+  expect(deleted(victim('PreemptionByScheduler'))).toEqual([]);
+});
+
+test('the pods of a node may not request more than it has, unless several schedulers bind them', () => {
+  const node = { status: { allocatable: { cpu: '8' } } };
+  const pod = (cpu: string, phase = 'Running') => ({ spec: { nodeName: 'n', containers: [{ resources: { requests: { cpu } } }] }, status: { phase } });
+  const placed = (isAlone: boolean, ...pods: readonly object[]) => {
+    const checked = new Checked(podsFit(isAlone)).set('node', 'n', node);
+    for (const [i, each] of pods.entries()) checked.set('pod', `p${i}`, each);
+    return checked.found;
+  };
+  expect(placed(true, pod('5'), pod('3500m'))).toHaveLength(1);
+  expect(placed(true, pod('5'), pod('3'))).toEqual([]);
+  expect(placed(true, pod('5', 'Succeeded'), pod('5'))).toEqual([]);
+  expect(placed(false, pod('5'), pod('5'))).toEqual([]);
 });
 
 test('a running pod of a StatefulSet goes only with its node', () => {
@@ -124,11 +175,14 @@ test('a running pod of a StatefulSet goes only with its node', () => {
   expect(goes(running, {})).toEqual([]);
 });
 
-test('no volume is provisioned for a claim with a data source', () => {
-  const intent = { spec: { operation: 'Create', claimRef: { namespace: 'default', name: 'c', uid: 'u' } } };
+test('no empty volume is provisioned for a claim with a data source', () => {
+  const intentFor = (request: object) => ({ spec: { operation: 'Create', claimRef: { namespace: 'default', name: 'c', uid: 'u' }, request } });
+  const intent = intentFor({});
   const claim = (spec: object) => new Checked(neverEmptyInstead).set('claim', 'default/c', { metadata: { uid: 'u' }, spec });
   expect(claim({ dataSourceRef: { kind: 'Backup', name: 'b' } }).set('intent', 'v', intent).found).toHaveLength(1);
   expect(claim({}).set('intent', 'v', intent).found).toEqual([]);
+  const filled = intentFor({ source: { type: 'snapshot', handle: 's' } });
+  expect(claim({ dataSourceRef: { kind: 'VolumeSnapshot', name: 's' } }).set('intent', 'v', filled).found).toEqual([]);
 });
 
 test('a forged recycler pod, or none, frees no volume', () => {

@@ -16,7 +16,9 @@ export function endState(facts: Facts): readonly string[] {
       return `volume of ${claimKeyOf(volume)} ${status.phase} ${spec.persistentVolumeReclaimPolicy} ${spec.capacity?.['storage']} attached ${facts.nodesOf(spec.csi?.volumeHandle ?? '').size} ${metadataMarks(volume)}`;
     });
   const disks = Array.from(facts.disks.keys()).filter((handle) => facts.volumesOf(handle).every(isCompared));
-  const pods = Array.from(facts.pods.values(), (pod) => `pod of ${ownerOf(pod)} ${pod.status.phase} ${isRunning(pod) ? 'running' : ''}`);
+  const pods = Array.from(facts.pods.values())
+    .filter(isComparedPod)
+    .map((pod) => `pod of ${ownerOf(pod)} ${pod.status.phase} ${isRunning(pod) ? 'running' : ''}`);
   const intents = Array.from(facts.intents.values(), ({ spec }) => `intent to ${spec.operation}`);
   const sets = Array.from(facts.sets, ([key, { spec, status }]) => `set ${key} ${spec.replicas} ready ${status.readyReplicas ?? 0}`);
   return [...claims, ...volumes, ...pods, ...sets, ...intents, `${disks.length} disks`, `${facts.attachments.size} attachments`].sort();
@@ -42,6 +44,9 @@ function isLeftBehind({ metadata }: PersistentVolumeClaim, facts: Facts): boolea
   return set !== undefined && set.metadata.uid === owner?.uid && ordinal >= (set.spec.replicas ?? 1);
 }
 
+/** Of a DaemonSet there are as many as nodes, of which one may be lost. */
+const isComparedPod = ({ metadata }: Pod): boolean => metadata.ownerReferences?.some(({ kind }) => kind === 'DaemonSet') !== true;
+
 /** 'app-1-5d4f8-xyz12' belongs to app-1. */
 const ownerOf = ({ metadata }: { readonly metadata: { readonly name?: string; readonly labels?: Readonly<Record<string, string>> } }): string =>
   metadata.labels?.['app'] ?? metadata.name ?? '';
@@ -65,7 +70,8 @@ export function leftUndone(facts: Facts): string | undefined {
     if (!needed.has(`${spec.nodeName} ${volume?.spec.csi?.volumeHandle}`)) return `attachment ${name} to ${spec.nodeName} still exists, where no pod uses it`;
   }
   for (const [key, claim] of facts.claims) {
-    if (claim.metadata.deletionTimestamp !== undefined && !isUsed(facts, key)) return `claim ${key} is still terminating, and no pod uses it`;
+    if (claim.metadata.deletionTimestamp !== undefined && !isUsed(facts, key) && !isSnapshotted(facts, key) && !isCloned(facts, key))
+      return `claim ${key} is still terminating, and no pod uses it`;
     if (claim.metadata.deletionTimestamp === undefined && isOrphan(claim, facts)) return `claim ${key} still exists, and its owner is gone`;
   }
   for (const volume of facts.volumes.values()) {
@@ -79,6 +85,16 @@ export function leftUndone(facts: Facts): string | undefined {
     if (spec.operation !== 'Scrub' || !((status.attempts ?? 0) >= mostScrubs || cannotRecycle(name, facts)))
       return `there is still an intent to ${spec.operation} ${name}`;
   return undefined;
+}
+
+/**
+ * A claim waits for a clone of it, which the provisioner does not begin while its source is being deleted: as external-provisioner (v5.1) does, the source
+ * stays until the claim of the clone is deleted.
+ */
+function isCloned(facts: Facts, key: string): boolean {
+  const isClone = ({ metadata, spec, status }: PersistentVolumeClaim): boolean =>
+    status.phase === 'Pending' && spec.dataSource?.kind === 'PersistentVolumeClaim' && `${metadata.namespace}/${spec.dataSource.name}` === key;
+  return Array.from(facts.claims.values()).some(isClone);
 }
 
 /** The first pod that does not run. */
@@ -100,6 +116,26 @@ function volumeLeftUndone(volume: PersistentVolume, facts: Facts): string | unde
 
 /** A volume is not recycled while a pod names its deleted claim, as in Kubernetes (v1.36.4, `recycleVolumeOperation`). */
 const waitsForPods = (volume: PersistentVolume, facts: Facts): boolean => !facts.claims.has(claimKeyOf(volume)) && isUsed(facts, claimKeyOf(volume));
+
+/**
+ * A snapshot that is deleted before it is ready stays as long as a claim wants to be restored from it, which it never is; and it holds its source. So it is
+ * with external-snapshotter (v8.6, `isPVCBeingUsed`): the user has to delete the claim that waits.
+ */
+function isSnapshotted(facts: Facts, key: string): boolean {
+  const [namespace, name] = key.split('/');
+  const isAwaited = (snapshot: string | undefined) =>
+    Array.from(facts.claims.values()).some(
+      (claim) => claim.status.phase === 'Pending' && claim.metadata.namespace === namespace && claim.spec.dataSource?.name === snapshot,
+    );
+  return Array.from(facts.snapshots.values()).some(
+    ({ metadata, spec, status }) =>
+      metadata.namespace === namespace &&
+      metadata.deletionTimestamp !== undefined &&
+      spec.source.persistentVolumeClaimName === name &&
+      status?.readyToUse !== true &&
+      isAwaited(metadata.name),
+  );
+}
 
 /** The owner of a claim, a StatefulSet or a pod that was scaled down, is gone. */
 function isOrphan({ metadata }: PersistentVolumeClaim, facts: Facts): boolean {

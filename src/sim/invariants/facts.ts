@@ -1,4 +1,5 @@
 import type {
+  CSINode,
   LimitRange,
   Namespace,
   Node,
@@ -12,8 +13,11 @@ import type {
   VolumeAttachment,
 } from '../../api/generated/types.ts';
 import type { VolumeIntent } from '../../api/kinds/mooring/volume-intent.ts';
+import type { VolumeGroupSnapshotContent } from '../../api/kinds/snapshot/volume-group-snapshot.ts';
+import type { VolumeSnapshot, VolumeSnapshotContent } from '../../api/kinds/snapshot/volume-snapshot.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { Stored } from '../../api/stored.ts';
+import type { CsiBackend, CsiEvent } from '../drivers/csi/backend.ts';
 import type { DiskChange } from '../drivers/simulated-disk-driver.ts';
 import type { MachineEvent } from '../host/simulated-machine.ts';
 
@@ -31,6 +35,10 @@ export const watchedKinds = {
   quota: '/registry/resourcequotas/',
   limits: '/registry/limitranges/',
   account: '/registry/serviceaccounts/',
+  csiNode: '/registry/storage.k8s.io/csinodes/',
+  snapshot: '/registry/snapshot.storage.k8s.io/volumesnapshots/',
+  content: '/registry/snapshot.storage.k8s.io/volumesnapshotcontents/',
+  groupContent: '/registry/groupsnapshot.storage.k8s.io/volumegroupsnapshotcontents/',
 } as const;
 
 export type WatchedKind = keyof typeof watchedKinds;
@@ -48,6 +56,10 @@ export interface Watched {
   quota: Stored<ResourceQuota>;
   limits: Stored<LimitRange>;
   account: Stored<ServiceAccount>;
+  csiNode: Stored<CSINode>;
+  snapshot: Stored<VolumeSnapshot>;
+  content: Stored<VolumeSnapshotContent>;
+  groupContent: Stored<VolumeGroupSnapshotContent>;
 }
 
 /** One object of a transaction, as it was before and as it is now. */
@@ -65,12 +77,24 @@ export type ObjectChange = {
 export type ObservedChange =
   | ObjectChange
   | { readonly type: 'disk'; readonly change: DiskChange }
+  | CsiChange
   | { readonly type: 'call'; readonly call: DriverCall }
   | { readonly type: 'expand-call'; readonly call: ExpandCall }
   | { readonly type: 'machine'; readonly node: string; readonly event: MachineEvent }
   /** `mounted`: the machine still had the disk mounted when the backend took it away. */
   | { readonly type: 'unplugged'; readonly node: string; readonly handle: string; readonly mounted: boolean }
+  /** The scheduler has deleted a pod: as it was right before. */
+  | { readonly type: 'scheduler-delete'; readonly key: string; readonly pod: Stored<Pod> }
   | { readonly type: 'fenced-write'; readonly lease: string; readonly epoch: number; readonly revision: number };
+
+/** A change at the backend of a CSI driver behind sockets. */
+export interface CsiChange {
+  readonly type: 'csi';
+  readonly backend: CsiBackend;
+  /** Of the volume or the snapshot. */
+  readonly id: string;
+  readonly event: CsiEvent;
+}
 
 /** A call of DeleteVolume: when it is made, and later, if it `arrives`, when the backend performs it. */
 export interface DriverCall {
@@ -102,6 +126,15 @@ export class Facts {
   readonly quotas = new Map<string, Stored<ResourceQuota>>();
   readonly limitRanges = new Map<string, Stored<LimitRange>>();
   readonly accounts = new Map<string, Stored<ServiceAccount>>();
+  readonly csiNodes = new Map<string, Stored<CSINode>>();
+  readonly snapshots = new Map<string, Stored<VolumeSnapshot>>();
+  readonly contents = new Map<string, Stored<VolumeSnapshotContent>>();
+  readonly groupContents = new Map<string, Stored<VolumeGroupSnapshotContent>>();
+  /** What CSI drivers behind sockets have, by their names. */
+  readonly csi = new Map<string, CsiBackend>();
+  /** Ids of volumes and snapshots whose objects are gone with the policy Retain. */
+  readonly keptVolumes = new Set<string>();
+  readonly keptSnapshots = new Set<string>();
   /** The names of volumes, by the handles of their disks. */
   readonly #volumesOfDisk = new Map<string, Set<string>>();
   /** Sizes, by handle. */
@@ -118,12 +151,15 @@ export class Facts {
   readonly unneededSince = new Map<string, number>();
   /** The current epoch of each lease: the revision at which its holder changed. */
   readonly epochs = new Map<string, number>();
+  /** When components were paused: what one of them wrote afterwards, it had decided before. */
+  readonly pauses: { readonly from: number; readonly until: number }[] = [];
 
   change(change: ObjectChange, now: number): void {
     const map = this.all(change.type) as Map<string, KubeObject>;
     if (change.after === undefined) map.delete(change.key);
     else map.set(change.key, change.after);
     if (change.type === 'volume') this.#indexVolume(change.before, change.after);
+    if (change.after === undefined) this.#followRetained(change);
     if (change.type === 'node') this.#followNode(change.key, change.after, now);
     if (change.type === 'pod' && change.before !== undefined && change.after === undefined) this.#followUse(change.before, now);
   }
@@ -192,6 +228,14 @@ export class Facts {
         return this.limitRanges;
       case 'account':
         return this.accounts;
+      case 'csiNode':
+        return this.csiNodes;
+      case 'snapshot':
+        return this.snapshots;
+      case 'content':
+        return this.contents;
+      case 'groupContent':
+        return this.groupContents;
     }
   }
 
@@ -199,6 +243,11 @@ export class Facts {
     const [was, is] = [before?.spec.csi?.volumeHandle, after?.spec.csi?.volumeHandle];
     if (before !== undefined && was !== undefined) this.#volumesOfDisk.get(was)?.delete(before.metadata.name);
     if (after !== undefined && is !== undefined) entryOf(this.#volumesOfDisk, is).add(after.metadata.name);
+  }
+
+  #followRetained({ type, before }: ObjectChange): void {
+    if (type === 'volume' && before?.spec.persistentVolumeReclaimPolicy === 'Retain') this.keptVolumes.add(before.spec.csi?.volumeHandle ?? '');
+    if (type === 'content' && before?.spec.deletionPolicy === 'Retain') this.keptSnapshots.add(before.status?.snapshotHandle ?? '');
   }
 
   #followNode(name: string, node: Node | undefined, now: number): void {

@@ -2,6 +2,7 @@ import { emptyBeforeGone, notInTerminating, withinLimitRange, withinQuota } from
 import { mayBeMounted, mountedStays, onePod, oneWriter, runsWithDisk } from './attaching.ts';
 import { boundMutually, boundOnce, terminatingIsNotBound, noMoreThanTheDisk, releasedAfterClaim } from './binding.ts';
 import { neverEmptyInstead, neverFreedByForgery } from './content.ts';
+import { csiInvariants } from './csi.ts';
 import { detachedAtBackend, detachedFromLiveState } from './detaching.ts';
 import { neverBelowTheAsked } from './expanding.ts';
 import { type DisturbedUntil, type Invariant, neverDisturbed } from './invariant.ts';
@@ -9,7 +10,7 @@ import { withinLimit } from './limit.ts';
 import { journalFirst, notUnderRunningPod, runsWithItsDisks, unmountedBeforeDetach } from './machines.ts';
 import { boundVolumeStays, claimInUseStays, deposedWriteNothing } from './protection.ts';
 import { deletedAfterClaim, deletedOnce, givenBackClean, intentBeforeEffect, madeOnce, notOfferedUnscrubbed, retained } from './reclaiming.ts';
-import { unansweredIsNotFailed } from './scheduling.ts';
+import { onlyVictimsAreDeleted, podsFit, unansweredIsNotFailed } from './scheduling.ts';
 import { oneOfEachOrdinal } from './stateful-sets.ts';
 import { noSurplus, retainedClaimsStay, staysInOutage } from './workloads.ts';
 
@@ -20,6 +21,8 @@ interface InvariantOptions {
   readonly mostReplicas?: ReadonlyMap<string, number> | undefined;
   /** Neither controllers nor server nor their clocks fail. */
   readonly controllersAreWell?: boolean;
+  /** There is one scheduler, which neither crashes nor pauses. */
+  readonly schedulerIsAlone?: boolean;
   readonly disturbedUntil?: DisturbedUntil;
 }
 
@@ -28,6 +31,7 @@ export const invariantsOf = ({
   volumeLimit,
   mostReplicas = new Map(),
   controllersAreWell = false,
+  schedulerIsAlone = false,
   disturbedUntil = neverDisturbed,
 }: InvariantOptions): readonly Invariant[] => [
   boundMutually,
@@ -62,9 +66,12 @@ export const invariantsOf = ({
   detachedAtBackend,
   detachedFromLiveState(),
   unansweredIsNotFailed,
+  onlyVictimsAreDeleted(),
+  podsFit(schedulerIsAlone),
   oneOfEachOrdinal,
   neverEmptyInstead,
   neverFreedByForgery(),
+  ...csiInvariants(),
   withinQuota(),
   withinLimitRange,
   notInTerminating,

@@ -1,4 +1,5 @@
 import type { Change as StoreChange, Entry, Store, Watch } from '../../store/contract.ts';
+import type { CsiBackend, CsiEvent } from '../drivers/csi/backend.ts';
 import type { DiskChange } from '../drivers/simulated-disk-driver.ts';
 import type { MachineEvent } from '../host/simulated-machine.ts';
 import { type ObservedChange, type DriverCall, type ExpandCall, Facts, type ObjectChange, watchedKinds, type WatchedKind } from './facts.ts';
@@ -61,6 +62,11 @@ export class Observer {
     this.#check({ type: 'disk', change });
   }
 
+  csiChanged(backend: CsiBackend, id: string, event: CsiEvent): void {
+    this.#changes++;
+    this.#check({ type: 'csi', backend, id, event });
+  }
+
   driverCalled(call: DriverCall): void {
     this.#check({ type: 'call', call });
   }
@@ -77,8 +83,19 @@ export class Observer {
     this.#check({ type: 'machine', node, event });
   }
 
+  paused(forMs: number): void {
+    const from = this.#options.now();
+    this.facts.pauses.push({ from, until: from + forMs });
+  }
+
   unplugged(node: string, handle: string, mounted: boolean): void {
     this.#check({ type: 'unplugged', node, handle, mounted });
+  }
+
+  /** The scheduler asks to delete a pod. What is returned is called if the pod is deleted. */
+  schedulerDeletes(key: string): () => void {
+    const pod = this.facts.pods.get(key);
+    return () => (pod === undefined ? undefined : this.#check({ type: 'scheduler-delete', key, pod }));
   }
 
   damageIgnored(what: string): void {
@@ -127,7 +144,11 @@ export class Observer {
       else this.#revisions.set(`${change.type} ${change.key}`, change.revision);
     }
     for (const change of changes) {
-      if (!isHeartbeat(change)) this.#changes++;
+      // Nodes register again and again.
+      if (change.type !== 'csiNode' && !isHeartbeat(change)) this.#changes++;
+      // A quota is written with every object that it admits, so that requests that race compare.
+      if (change.type !== 'quota' && change.before !== undefined && change.after !== undefined && isSameButManagers(change.before, change.after))
+        this.#options.onViolation({ invariant: 'a write that changes nothing is not stored', what: `${change.type} ${change.key} is the same at ${revision}` });
       this.#check(change);
     }
   }
@@ -168,10 +189,12 @@ function isHeartbeat({ type, before, after }: ObjectChange): boolean {
 }
 
 /** Heartbeats come every few seconds: to compare them as JSON took as long as all invariants. */
-function isSameButTimes(one: unknown, other: unknown): boolean {
+function isSameBut(isLeftOut: (key: string) => boolean, one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
   const [mine, theirs] = [one as Readonly<Record<string, unknown>>, other as Readonly<Record<string, unknown>>];
-  const isTime = (key: string) => key === 'lastHeartbeatTime' || key === 'managedFields';
-  return [...new Set([...Object.keys(mine), ...Object.keys(theirs)])].every((key) => isTime(key) || isSameButTimes(mine[key], theirs[key]));
+  return [...new Set([...Object.keys(mine), ...Object.keys(theirs)])].every((key) => isLeftOut(key) || isSameBut(isLeftOut, mine[key], theirs[key]));
 }
+
+const isSameButTimes = (one: unknown, other: unknown): boolean => isSameBut((key) => key === 'lastHeartbeatTime' || key === 'managedFields', one, other);
+const isSameButManagers = (one: unknown, other: unknown): boolean => isSameBut((key) => key === 'managedFields', one, other);

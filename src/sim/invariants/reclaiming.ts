@@ -1,4 +1,5 @@
 import type { PersistentVolume } from '../../api/generated/types.ts';
+import type { VolumeIntent } from '../../api/kinds/mooring/volume-intent.ts';
 import { claimKeyOf, type Facts, isProvisioned } from './facts.ts';
 import type { Invariant } from './invariant.ts';
 
@@ -120,7 +121,7 @@ export function intentBeforeEffect(): Invariant {
       if (change.after !== undefined || change.before === undefined) return undefined;
       // The disk of a retained volume, or of one created by hand, stays when the PersistentVolume is deleted.
       if (unguarded.has(change.key) || (change.type === 'volume' && !isProvisioned(change.before))) return undefined;
-      const handle = change.type === 'volume' ? change.before.spec.csi?.volumeHandle : `disk-${change.key}`;
+      const handle = change.type === 'volume' ? change.before.spec.csi?.volumeHandle : handleOfIntent(change.before, change.key);
       return handle === undefined ? undefined : orphan(facts, handle);
     },
   };
@@ -146,8 +147,14 @@ class UnguardedVolumes {
   }
 }
 
+/** As the simulated drivers name volumes. */
+function handleOfIntent({ spec }: VolumeIntent, name: string): string {
+  const [, prefix] = spec.operation === 'Scrub' ? [] : (/^(\w)\.csi\./.exec(spec.driver) ?? []);
+  return prefix === undefined ? `disk-${name}` : `${prefix}.disk-${name}`;
+}
+
 function orphan(facts: Facts, handle: string): string | undefined {
   if (!facts.disks.has(handle) || facts.volumesOf(handle).length > 0) return undefined;
-  const intent = facts.intents.get(handle.replace(/^disk-/, ''));
+  const intent = facts.intents.get(handle.replace(/^(?:\w\.)?disk-/, ''));
   return intent === undefined ? `disk ${handle} exists, and neither an intent nor a volume names it` : undefined;
 }

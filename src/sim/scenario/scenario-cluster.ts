@@ -1,7 +1,7 @@
 /** The cluster of a scenario: the real server, every controller, the scheduler and hollow nodes, all on virtual time. */
 import { createHash } from 'node:crypto';
 import type { Kind } from '../../api/kind.ts';
-import { allKinds } from '../../api/kinds/index.ts';
+import { allKinds, followedKinds } from '../../api/kinds/index.ts';
 import { nodeKind } from '../../api/kinds/core/node.ts';
 import { DriverSet } from '../../drivers/driver-set.ts';
 import { hostPathDriver } from '../../drivers/host-path/driver.ts';
@@ -163,7 +163,7 @@ export class ScenarioCluster {
         void startControllers({
           connect: this.#connect(through),
           world,
-          kinds: allKinds,
+          kinds: followedKinds,
           housekeeping: { rootCa: 'PEM' },
           drivers: new DriverSet([hostPathDriver({ directories, sha256, cluster: 'simulation' }), ...this.backends.values()]),
           bindsTogether: true,

@@ -43,6 +43,7 @@ export class SimulatedDisk implements Disk {
   #unsynced: NameChange[] = [];
   readonly #directories = new Set<string>();
   readonly #locks = new Set<string>();
+  readonly #underWay = new Set<DiskOperation>();
   /** The process that used this disk is dead: none of its operations completes. */
   #dead = false;
 
@@ -230,8 +231,21 @@ export class SimulatedDisk implements Disk {
   }
 
   async #step(operation: DiskOperation): Promise<void> {
-    await this.#before(operation);
+    const order = ordered.has(operation.name) ? operation : undefined;
+    if (order !== undefined) this.#begin(order);
+    try {
+      await this.#before(operation);
+    } finally {
+      if (order !== undefined) this.#underWay.delete(order);
+    }
     if (this.#dead) await new Promise<never>(() => {});
+  }
+
+  /** @throws if another operation on the same file is not finished: its caller does not know what a crash leaves */
+  #begin(operation: DiskOperation): void {
+    const other = Array.from(this.#underWay).find(({ path }) => path === operation.path);
+    if (other !== undefined) throw failure('EBUSY', `${operation.path}: ${operation.name} was asked for, and ${other.name} of ${other.path} is not finished`);
+    this.#underWay.add(operation);
   }
 
   #content(path: string): Content {
@@ -245,6 +259,9 @@ export class SimulatedDisk implements Disk {
     applyTo(this.#files, change);
   }
 }
+
+/** Operations whose order decides what a crash leaves. */
+const ordered: ReadonlySet<DiskOperation['name']> = new Set(['append', 'sync', 'rename', 'remove', 'truncate']);
 
 const SECTOR = 512;
 

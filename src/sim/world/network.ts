@@ -16,6 +16,8 @@ export interface NetworkFaults {
   /** A stream stalls for `stallMs`: its reader's cache becomes stale. */
   readonly stall: number;
   readonly stallMs: number;
+  /** The resource whose streams stall; absent: all. */
+  readonly stalls?: string;
   /** A batch of a stream is delivered twice, as after a watch that began too early. */
   readonly twice: number;
   /** A write is answered with a conflict, and has no effect, as if another client had written the same before. */
@@ -69,8 +71,10 @@ export class SimulatedNetwork {
     return this.#random.float() * this.#faults.delayMs;
   }
 
-  streamDelay(): number {
-    return this.#random.chance(this.#faults.stall) ? this.#faults.stallMs : this.delay();
+  streamDelay({ info }: TransportRequest): number {
+    const { stall, stallMs, stalls } = this.#faults;
+    const mayStall = stalls === undefined || (info.type === 'resource' && info.resource === stalls);
+    return mayStall && this.#random.chance(stall) ? stallMs : this.delay();
   }
 
   twice(): boolean {
@@ -80,6 +84,14 @@ export class SimulatedNetwork {
   /** A fault with probability 0 draws no number: so seeds without it replay unchanged. */
   #happens(probability: number): boolean {
     return probability > 0 && this.#random.chance(probability);
+  }
+
+  losesRequest(): boolean {
+    return this.#happens(this.#faults.lostBefore);
+  }
+
+  losesAnswer(): boolean {
+    return this.#happens(this.#faults.lostAfter);
   }
 
   cuts(): boolean {
@@ -138,7 +150,7 @@ class DelayedStream {
   }
 
   #deliverNext(): void {
-    this.#network.world.timers.after(this.#network.streamDelay(), () => {
+    this.#network.world.timers.after(this.#network.streamDelay(this.#request), () => {
       const next = this.#underWay[0];
       if (next === undefined || this.#closed) return;
       if ('end' in next || this.#network.cuts()) {

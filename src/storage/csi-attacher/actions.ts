@@ -1,4 +1,4 @@
-import type { PublishTarget, PublishRequest } from '../../api/volumes/controller-publish.ts';
+import type { PublishRequest, PublishTarget, UnpublishRequest } from '../../api/volumes/controller-publish.ts';
 import type { PersistentVolume, VolumeAttachment } from '../../api/generated/types.ts';
 import type { Stored } from '../../api/stored.ts';
 import type { Decision, ObjectWrite } from '../../client/decision.ts';
@@ -27,7 +27,7 @@ export interface Publish {
 export interface Unpublish {
   readonly do: 'unpublish';
   readonly attachment: Stored<VolumeAttachment>;
-  readonly target: PublishTarget;
+  readonly target: UnpublishRequest;
   readonly failures: number;
 }
 
@@ -51,6 +51,6 @@ export interface DanglingAttachment {
 export type PublishAttempt =
   | { readonly type: 'published'; readonly outcome: PublishOutcome; readonly failures: number }
   | { readonly type: 'unpublished'; readonly outcome: UnpublishOutcome; readonly failures: number }
-  | { readonly type: 'failed'; readonly call: 'publish' | 'unpublish'; readonly failures: number; readonly notBefore: number };
+  | { readonly type: 'failed'; readonly call: 'publish' | 'unpublish'; readonly failures: number; readonly at: number; readonly notBefore: number };
 
 export type CsiAttacherDecision = Decision<CsiAttacherAction, VolumeReason>;

@@ -39,10 +39,17 @@ export function detached(attachment: VolumeAttachment): VolumeAttachment {
   return attachment.status.attached ? { ...attachment, status: { ...rest, attached: false } } : attachment;
 }
 
-export const attachFailed = (attachment: VolumeAttachment, message: string, now: number): VolumeAttachment =>
-  withError(attachment, 'attachError', { message, time: timeOf(now) });
+interface AttachmentFailure {
+  readonly message: string;
+  /** gRPC's number. */
+  readonly errorCode?: number;
+}
 
-export const detachFailed = (attachment: VolumeAttachment, message: string, now: number): VolumeAttachment =>
+/** A kubelet that finds code 8 asks the driver for its volume limit anew. */
+export const attachFailed = (attachment: VolumeAttachment, { message, errorCode }: AttachmentFailure, now: number): VolumeAttachment =>
+  withError(attachment, 'attachError', { message, time: timeOf(now), ...(errorCode === undefined ? {} : { errorCode }) });
+
+export const detachFailed = (attachment: VolumeAttachment, { message }: AttachmentFailure, now: number): VolumeAttachment =>
   withError(attachment, 'detachError', { message, time: timeOf(now) });
 
 function withError(

@@ -8,7 +8,7 @@ import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts'
 import { volumeAttachmentKind } from '../../api/kinds/storage/volume-attachment.ts';
 import { csiSourceOf } from '../../api/volumes/csi-translation.ts';
 import type { DriverCapabilities, PublishOutcome, UnpublishOutcome } from '../../api/volumes/driver-capabilities.ts';
-import type { PublishTarget, PublishRequest } from '../../api/volumes/controller-publish.ts';
+import type { PublishRequest, PublishTarget, UnpublishRequest } from '../../api/volumes/controller-publish.ts';
 import type { DriverAnswer } from '../../drivers/contract.ts';
 import type { Client } from '../../client/client.ts';
 import { confirmCurrent } from '../../client/controller/confirm.ts';
@@ -17,6 +17,8 @@ import { defineController } from '../../client/controller/define-controller.ts';
 import { type Controller, type Outcome, outcomeOf, source, Trigger } from '../../client/controller/loop.ts';
 import { ObjectWriter } from '../../client/controller/object-writer.ts';
 import type { World } from '../../world/world.ts';
+import { BackgroundCalls } from '../../client/controller/background-calls.ts';
+import { type ChangingDrivers, driverSource } from '../volumes/driver-changes.ts';
 import type { CsiAttacherAction, PublishAttempt, Publish, Unpublish, DetachDangling } from './actions.ts';
 import { isHeld } from './attachment-edits.ts';
 import { decide, type CsiAttacherSnapshot } from './decide.ts';
@@ -24,10 +26,10 @@ import { AttachmentVerification } from './verification.ts';
 import { type CsiAttacherKey, type Sha256, CsiAttacherView } from './view.ts';
 
 /** The drivers in this process. No call rejects, and each may be made again. */
-export interface AttachingDrivers {
+export interface AttachingDrivers extends ChangingDrivers {
   facts(name: string): DriverCapabilities | undefined;
   publish(driver: string, request: PublishRequest): Promise<PublishOutcome>;
-  unpublish(driver: string, target: PublishTarget): Promise<UnpublishOutcome>;
+  unpublish(driver: string, target: UnpublishRequest): Promise<UnpublishOutcome>;
   /** The drivers that can list their attached volumes. */
   verifiable(): readonly string[];
   published(driver: string): Promise<DriverAnswer<readonly PublishTarget[]>>;
@@ -55,6 +57,7 @@ export function csiAttacher(options: CsiAttacherOptions): Controller<CsiAttacher
       attacher.verification,
       source(volumeAttachmentKind, (change) => attacher.keysForAttachmentChange(changedObject(change), change.after === undefined)),
       source(persistentVolumeKind, (change) => attacher.keysForVolumeChange(changedObject(change))),
+      driverSource(options.drivers, (driver) => view.attachmentsOfDriver.get(driver).map(keyOf)),
       source(csiNodeKind, (change) => view.attachmentsOnNode.get(changedObject(change).metadata.name).map(keyOf)),
     ],
     snapshot: (key) => attacher.snapshot(key),
@@ -78,14 +81,16 @@ class CsiAttacher {
   /** Fired by drivers' answers, which change no object. */
   readonly trigger = new Trigger<CsiAttacherKey>();
   readonly #options: CsiAttacherOptions;
+  readonly #calls: BackgroundCalls;
   /** By the attachment's uid: a new attachment of the same name has none. */
   readonly #attempts = new Map<string, PublishAttempt>();
 
   constructor(options: CsiAttacherOptions) {
     const { informers, world, drivers, sha256 } = options;
     this.#options = options;
+    this.#calls = new BackgroundCalls(world.log);
     this.view = new CsiAttacherView(informers, sha256);
-    this.verification = new AttachmentVerification({ world, view: this.view, drivers: drivers.verifiable(), published: (name) => drivers.published(name) });
+    this.verification = new AttachmentVerification({ world, view: this.view, drivers, published: (name) => drivers.published(name) });
   }
 
   *keysForAttachmentChange(attachment: Stored<VolumeAttachment>, isGone: boolean): Generator<CsiAttacherKey> {
@@ -126,6 +131,7 @@ class CsiAttacher {
       volume: this.view.volumeOf(attachment),
       nodeId: this.view.nodeId(attacher, nodeName),
       attempt: this.#attempts.get(attachment.metadata.uid),
+      driver: this.#options.drivers.facts(attacher),
       isContradicted: this.verification.contradicts(attachment),
     };
   }
@@ -141,16 +147,21 @@ class CsiAttacher {
   async publish({ attachment, request, failures }: Publish): Promise<Outcome> {
     const current = await confirmCurrent(this.#options.client, volumeAttachmentKind, attachment);
     if (current !== 'done') return current;
-    const outcome = await this.#options.drivers.publish(attachment.spec.attacher, request);
-    this.#answered(attachment, { type: 'published', outcome, failures });
-    return 'done';
+    return this.#call(attachment, async (drivers) => ({ type: 'published', outcome: await drivers.publish(attachment.spec.attacher, request), failures }));
   }
 
   async unpublish({ attachment, target, failures }: Unpublish): Promise<Outcome> {
     const current = await confirmCurrent(this.#options.client, volumeAttachmentKind, attachment);
     if (current !== 'done') return current;
-    const outcome = await this.#options.drivers.unpublish(attachment.spec.attacher, target);
-    this.#answered(attachment, { type: 'unpublished', outcome, failures });
+    return this.#call(attachment, async (drivers) => ({ type: 'unpublished', outcome: await drivers.unpublish(attachment.spec.attacher, target), failures }));
+  }
+
+  /** The answer is remembered, and the attachment decided about again. */
+  async #call(attachment: Stored<VolumeAttachment>, call: (drivers: AttachingDrivers) => Promise<PublishAttempt>): Promise<Outcome> {
+    const { drivers } = this.#options;
+    const task = async () => this.#answered(attachment, await call(drivers));
+    if (drivers.facts(attachment.spec.attacher)?.csi !== undefined) return this.#calls.start(attachment.metadata.uid, task);
+    await task();
     return 'done';
   }
 

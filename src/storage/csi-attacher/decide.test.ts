@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { PersistentVolume, VolumeAttachment } from '../../api/generated/types.ts';
 import type { Stored } from '../../api/stored.ts';
+import type { DriverCapabilities } from '../../api/volumes/driver-capabilities.ts';
 import type { CsiAttacherAction, PublishAttempt } from './actions.ts';
 import { decide, type CsiAttacherSnapshot } from './decide.ts';
 
@@ -12,6 +13,17 @@ interface Options {
   /** What the next calls fail with; `unknown` has its effect all the same. */
   readonly failures?: readonly ('final' | 'unknown')[];
 }
+
+const csiDriver = (answersSince: number): DriverCapabilities => ({
+  name: 'csi.example.com',
+  provisions: true,
+  deletes: true,
+  mountOptions: true,
+  block: true,
+  expands: 'never',
+  attaches: true,
+  csi: { topology: false, clones: false, restores: false, modifies: false, reportsCapacity: false, answersSince },
+});
 
 class FakeBackend {
   attachment: Stored<VolumeAttachment> | undefined = {
@@ -30,6 +42,7 @@ class FakeBackend {
   };
   nodeId: string | undefined = 'id-1';
   isContradicted = false;
+  driver: DriverCapabilities | undefined;
   /** Whether the backend has it attached. */
   attached = false;
   calls = 0;
@@ -46,7 +59,7 @@ class FakeBackend {
   snapshot(): CsiAttacherSnapshot | undefined {
     const { attachment, volume, nodeId, isContradicted } = this;
     if (attachment === undefined) return undefined;
-    return { type: 'attachment', attachment, volume, nodeId, attempt: this.#attempt, isContradicted };
+    return { type: 'attachment', attachment, volume, nodeId, attempt: this.#attempt, driver: this.driver, isContradicted };
   }
 
   settle(horizonMs = 3_600_000): this {
@@ -79,7 +92,7 @@ class FakeBackend {
         this.#write(action.object);
         return true;
       case 'publish':
-        expect(action.request).toEqual({ handle: 'h', nodeId: 'id-1', readOnly: true, volumeAttributes: { a: 'b' } });
+        expect(action.request).toEqual({ handle: 'h', nodeId: 'id-1', readOnly: true, accessModes: [], volumeAttributes: { a: 'b' } });
         // Neither can go unnoticed by now.
         expect([this.attachment?.metadata.finalizers, this.volume?.metadata.finalizers]).toEqual([[finalizer], [finalizer]]);
         this.#attempt = { type: 'published', outcome: this.#call(true) ?? { type: 'published', context: { device: 'sda' } }, failures: action.failures };
@@ -151,6 +164,20 @@ describe('an attachment', () => {
     expect(world.now - start).toBe(1000 + 2000 + 4000);
   });
 
+  test('is tried again at once when its driver came back after the failure', () => {
+    const world = new FakeBackend({ failures: ['final', 'final', 'final'] });
+    world.settle(0);
+    const failedAt = world.now;
+    world.driver = csiDriver(failedAt - 1);
+    expect([world.settle(0).calls, world.now]).toEqual([1, failedAt]);
+    world.now += 500;
+    world.driver = csiDriver(world.now);
+    world.settle(0);
+    // The failures are those of different moments: the second one came after the driver.
+    expect(world.calls).toBeGreaterThan(1);
+    expect(world.now).toBe(failedAt + 500);
+  });
+
   test('whose detach fails says why, and stays until it succeeds', () => {
     const world = new FakeBackend({ failures: [] }).settle();
     const failing = new FakeBackend({ failures: ['final'] });
@@ -171,6 +198,7 @@ describe('an attachment', () => {
       volume: { ...volume, spec },
       nodeId: 'id-1',
       attempt: undefined,
+      driver: undefined,
       isContradicted: false,
     };
     expect(decide(snapshot, 0).actions[0]).toMatchObject({ object: { metadata: { finalizers: ['external-attacher/csi-example-X'] } } });

@@ -14,6 +14,8 @@
 import type { PersistentVolume, PersistentVolumeSpec, VolumeAttachment } from '../../api/generated/types.ts';
 import type { Stored } from '../../api/stored.ts';
 import { csiSourceOf } from '../../api/volumes/csi-translation.ts';
+import type { DriverCapabilities } from '../../api/volumes/driver-capabilities.ts';
+import { cameBackSince } from '../../api/volumes/intent.ts';
 import { update, updateStatus } from '../../client/decision.ts';
 import { because, stay } from '../volumes/decision.ts';
 import type { PublishTarget, PublishRequest } from '../../api/volumes/controller-publish.ts';
@@ -34,6 +36,7 @@ interface AttachmentSnapshot {
   /** The driver's name for the node; undefined: the node does not know the driver, or is gone. */
   readonly nodeId: string | undefined;
   readonly attempt: PublishAttempt | undefined;
+  readonly driver: DriverCapabilities | undefined;
   /** The backend does not agree with the attachment's present status. */
   readonly isContradicted: boolean;
 }
@@ -70,14 +73,19 @@ function attach(snapshot: AttachmentSnapshot, now: number): CsiAttacherDecision 
   const intent: readonly CsiAttacherAction[] = [...guarded, ...update(attachment, intended)];
   if (intent.length > 0) return { actions: intent, reasons };
   const failures = failuresOf(attempt, 'publish');
-  if (attempt?.type === 'failed' && attempt.call === 'publish' && attempt.notBefore > now && !snapshot.isContradicted) {
-    return { actions: [], reasons, again: attempt.notBefore };
-  }
+  const wait = waitsUntil(snapshot, 'publish', now);
+  if (wait !== undefined && !snapshot.isContradicted) return { actions: [], reasons, again: wait };
   return { actions: [{ do: 'publish', attachment, request: target, failures }], reasons };
 }
 
 const failuresOf = (attempt: PublishAttempt | undefined, call: 'publish' | 'unpublish'): number =>
   attempt?.type === 'failed' && attempt.call === call ? attempt.failures : 0;
+
+/** When the driver may be asked again; undefined: at once. */
+function waitsUntil({ attempt, driver }: AttachmentSnapshot, call: 'publish' | 'unpublish', now: number): number | undefined {
+  if (attempt?.type !== 'failed' || attempt.call !== call || cameBackSince(attempt.at, now, driver?.csi?.answersSince)) return undefined;
+  return attempt.notBefore > now ? attempt.notBefore : undefined;
+}
 
 function detach(snapshot: AttachmentSnapshot, now: number): CsiAttacherDecision {
   const { attachment, attempt } = snapshot;
@@ -88,10 +96,16 @@ function detach(snapshot: AttachmentSnapshot, now: number): CsiAttacherDecision 
   if (attempt?.type === 'unpublished') return conclude(snapshot, attempt, now);
   const target = targetOf(snapshot, snapshot.nodeId ?? nodeIdOn(attachment));
   if (typeof target === 'string') return failAttachment(attachment, target, now);
-  const { handle, nodeId } = target;
+  const { handle, nodeId, secret } = target;
   const reasons = [because('Detaching', `driver "${attacher}" detaches it`, 'driver')];
-  if (attempt?.type === 'failed' && attempt.call === 'unpublish' && attempt.notBefore > now) return { actions: [], reasons, again: attempt.notBefore };
-  return { actions: [{ do: 'unpublish', attachment, target: { handle, nodeId }, failures: failuresOf(attempt, 'unpublish') }], reasons };
+  const wait = waitsUntil(snapshot, 'unpublish', now);
+  if (wait !== undefined) return { actions: [], reasons, again: wait };
+  return {
+    actions: [
+      { do: 'unpublish', attachment, target: { handle, nodeId, ...(secret === undefined ? {} : { secret }) }, failures: failuresOf(attempt, 'unpublish') },
+    ],
+    reasons,
+  };
 }
 
 /** An error in the objects becomes the attachment's error, until they change. */
@@ -99,7 +113,7 @@ function failAttachment(attachment: VolumeAttachment, message: string, now: numb
   const isGoing = attachment.metadata.deletionTimestamp !== undefined;
   const { attachError, detachError } = attachment.status;
   const known = isGoing ? detachError?.message : attachError?.message;
-  const failed = isGoing ? detachFailed(attachment, message, now) : attachFailed(attachment, message, now);
+  const failed = isGoing ? detachFailed(attachment, { message }, now) : attachFailed(attachment, { message }, now);
   return { actions: known === message ? [] : updateStatus(attachment, failed), reasons: [because('Impossible', message, 'administrator')] };
 }
 
@@ -114,7 +128,20 @@ function targetOf({ attachment, volume }: AttachmentSnapshot, nodeId: string | u
   const published = spec === undefined ? undefined : publishTargetIn(spec, attacher, nodeId ?? '');
   if (spec === undefined || published === undefined) return 'pv spec contained non-csi source that was not migrated';
   if (nodeId === undefined) return `CSINode ${nodeName} does not contain driver ${attacher}`;
-  return { ...published, readOnly: spec.csi?.readOnly ?? false, volumeAttributes: spec.csi?.volumeAttributes ?? {} };
+  return { ...published, ...accessOf(spec) };
+}
+
+function accessOf({ csi, accessModes = [], volumeMode, mountOptions }: PersistentVolumeSpec): Omit<PublishRequest, keyof PublishTarget> {
+  const { name, namespace } = csi?.controllerPublishSecretRef ?? {};
+  return {
+    readOnly: csi?.readOnly ?? false,
+    volumeAttributes: csi?.volumeAttributes ?? {},
+    accessModes,
+    ...(volumeMode === undefined ? {} : { volumeMode }),
+    ...(csi?.fsType === undefined ? {} : { fsType: csi.fsType }),
+    ...(mountOptions === undefined ? {} : { mountOptions }),
+    ...(name === undefined || namespace === undefined ? {} : { secret: { namespace, name } }),
+  };
 }
 
 function publishTargetIn(spec: PersistentVolumeSpec, driver: string, nodeId: string): PublishTarget | undefined {
@@ -129,9 +156,9 @@ function conclude({ attachment }: AttachmentSnapshot, attempt: Answered, now: nu
   const { outcome, failures } = attempt;
   if (outcome.type === 'failed') {
     const call = attempt.type === 'published' ? 'publish' : 'unpublish';
-    const failed = call === 'publish' ? attachFailed(attachment, outcome.message, now) : detachFailed(attachment, outcome.message, now);
+    const failed = call === 'publish' ? attachFailed(attachment, outcome, now) : detachFailed(attachment, outcome, now);
     const notBefore = now + delayBefore(failures + 1);
-    const remember: CsiAttacherAction = { do: 'rememberAttempt', attachment, attempt: { type: 'failed', call, failures: failures + 1, notBefore } };
+    const remember: CsiAttacherAction = { do: 'rememberAttempt', attachment, attempt: { type: 'failed', call, failures: failures + 1, at: now, notBefore } };
     return { actions: [...updateStatus(attachment, failed), remember], reasons: [because('Failed', outcome.message, 'driver')], again: notBefore };
   }
   const done =

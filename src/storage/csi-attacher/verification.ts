@@ -5,14 +5,17 @@ import type { DriverAnswer } from '../../drivers/contract.ts';
 import type { Informers } from '../../client/informers/informers.ts';
 import type { Source } from '../../client/controller/loop.ts';
 import type { Cancel, Log, World } from '../../world/world.ts';
+import type { ChangingDrivers } from '../volumes/driver-changes.ts';
 import type { DanglingAttachment } from './actions.ts';
 import type { CsiAttacherKey, CsiAttacherView } from './view.ts';
 
 export interface VerificationOptions {
   readonly world: World;
   readonly view: CsiAttacherView;
-  /** The drivers that can list their attached volumes. */
-  readonly drivers: readonly string[];
+  readonly drivers: ChangingDrivers & {
+    /** The drivers that can list their attached volumes. */
+    verifiable(): readonly string[];
+  };
   readonly published: (driver: string) => Promise<DriverAnswer<readonly PublishTarget[]>>;
 }
 
@@ -51,22 +54,28 @@ export class AttachmentVerification implements Source<CsiAttacherKey> {
 
   subscribe(_: Informers, add: (key: CsiAttacherKey) => void): Cancel {
     const { world, drivers } = this.#options;
-    if (drivers.length === 0) return () => undefined;
-    let cancel: Cancel = () => undefined;
+    let cancel: Cancel | undefined;
     let isOver = false;
+    const verify = () =>
+      void this.#verifyAll(add).finally(() => {
+        cancel = undefined;
+        plan();
+      });
     const plan = () => {
-      if (!isOver) cancel = world.timers.after(everyMs, () => void this.#verifyAll(add).finally(plan));
+      if (!isOver && cancel === undefined && drivers.verifiable().length > 0) cancel = world.timers.after(everyMs, verify);
     };
     plan();
+    const unsubscribe = drivers.onChange(plan);
     return () => {
       isOver = true;
-      cancel();
+      unsubscribe();
+      cancel?.();
     };
   }
 
   async #verifyAll(add: (key: CsiAttacherKey) => void): Promise<void> {
     const { drivers, view } = this.#options;
-    for (const driver of drivers) if (view.hasVolumes(driver)) await this.#verify(driver, add);
+    for (const driver of drivers.verifiable()) if (view.hasVolumes(driver)) await this.#verify(driver, add);
   }
 
   async #verify(driver: string, add: (key: CsiAttacherKey) => void): Promise<void> {

@@ -24,7 +24,7 @@ export class CsiAttacherView {
   readonly volumes: Cache<PersistentVolume>;
   readonly attachmentsOfVolume: Index<VolumeAttachment>;
   readonly attachmentsOnNode: Index<VolumeAttachment>;
-  readonly #attachmentsOfDriver: Index<VolumeAttachment>;
+  readonly attachmentsOfDriver: Index<VolumeAttachment>;
   readonly #volumesOfDriver: Index<PersistentVolume>;
   /** By 'driver handle'. */
   readonly #volumesByHandle: Index<PersistentVolume>;
@@ -44,7 +44,7 @@ export class CsiAttacherView {
       spec.source.persistentVolumeName === undefined ? [] : [spec.source.persistentVolumeName],
     );
     this.attachmentsOnNode = this.attachments.addIndex(({ spec }) => [spec.nodeName]);
-    this.#attachmentsOfDriver = this.attachments.addIndex(({ spec }) => [spec.attacher]);
+    this.attachmentsOfDriver = this.attachments.addIndex(({ spec }) => [spec.attacher]);
     this.#volumesOfDriver = this.volumes.addIndex((volume) => sourceKeys(volume, ({ driver }) => driver));
     this.#volumesByHandle = this.volumes.addIndex((volume) => sourceKeys(volume, ({ driver, handle }) => `${driver} ${handle}`));
     this.#nodesById = this.#csiNodes.addIndex(({ spec }) => (spec.drivers ?? []).map(({ name, nodeID }) => `${name} ${nodeID}`));
@@ -59,17 +59,17 @@ export class CsiAttacherView {
   }
 
   hasVolumes(driver: string): boolean {
-    return this.#volumesOfDriver.get(driver).length > 0 || this.#attachmentsOfDriver.get(driver).length > 0;
+    return this.#volumesOfDriver.get(driver).length > 0 || this.attachmentsOfDriver.get(driver).length > 0;
   }
 
   /** The resourceVersions of a driver's attachments, by name. */
   revisions(driver: string): ReadonlyMap<string, string> {
-    return new Map(this.#attachmentsOfDriver.get(driver).map(({ metadata }) => [metadata.name, metadata.resourceVersion]));
+    return new Map(this.attachmentsOfDriver.get(driver).map(({ metadata }) => [metadata.name, metadata.resourceVersion]));
   }
 
   /** A driver's attachments with their targets; those whose volume or node is unknown are left out. */
   publishTargets(driver: string): readonly { readonly attachment: Stored<VolumeAttachment>; readonly target: PublishTarget }[] {
-    return this.#attachmentsOfDriver.get(driver).flatMap((attachment) => {
+    return this.attachmentsOfDriver.get(driver).flatMap((attachment) => {
       const volume = this.volumeOf(attachment);
       const handle = volume === undefined ? attachment.spec.source.inlineVolumeSpec?.csi?.volumeHandle : csiSourceOf(volume)?.handle;
       const nodeId = this.nodeId(driver, attachment.spec.nodeName) ?? nodeIdOn(attachment);

@@ -1,4 +1,4 @@
-import type { PersistentVolume, PersistentVolumeClaim, PersistentVolumeSource } from '../../api/generated/types.ts';
+import type { PersistentVolume, PersistentVolumeClaim, PersistentVolumeSource, PersistentVolumeSpec } from '../../api/generated/types.ts';
 import type { Decision, ObjectWrite, RecordEvent } from '../../client/decision.ts';
 import type { VolumeReason } from '../volumes/decision.ts';
 import type { ExpandOutcome } from '../../api/volumes/driver-capabilities.ts';
@@ -23,7 +23,8 @@ export interface ExpandVolume {
   readonly do: 'expandVolume';
   readonly claim: PersistentVolumeClaim;
   readonly driver: string;
-  readonly source: PersistentVolumeSource;
+  /** The volume's source; of a CSI driver: its spec. */
+  readonly volume: PersistentVolumeSource & Partial<PersistentVolumeSpec>;
   readonly size: string;
   /** How many attempts at this size failed so far. */
   readonly failures: number;
@@ -38,7 +39,7 @@ export interface RequestedSize {
 export type ExpandAttempt =
   /** The answer is not written to the objects yet. */
   | { readonly type: 'answered'; readonly size: string; readonly outcome: ExpandOutcome; readonly failures: number }
-  | { readonly type: 'failed'; readonly size: string; readonly final: boolean; readonly failures: number; readonly notBefore: number };
+  | { readonly type: 'failed'; readonly size: string; readonly final: boolean; readonly failures: number; readonly at: number; readonly notBefore: number };
 
 export type ExpanderDecision = Decision<ExpanderAction, ExpanderReason>;
 

@@ -1,4 +1,4 @@
-import type { PersistentVolume, PersistentVolumeClaim, PersistentVolumeSource } from '../../api/generated/types.ts';
+import type { PersistentVolume, PersistentVolumeClaim } from '../../api/generated/types.ts';
 import { untypedKind } from '../../api/kind.ts';
 import { persistentVolumeClaimKind } from '../../api/kinds/core/persistent-volume-claim.ts';
 import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts';
@@ -14,14 +14,17 @@ import { type Controller, source, Trigger } from '../../client/controller/loop.t
 import { RecentMap } from '../../client/recent-map.ts';
 import type { RecordedEvents } from '../../client/events/event-dedup.ts';
 import { ObjectWriter } from '../../client/controller/object-writer.ts';
-import type { ExpandAttempt, ExpanderAction, RequestedSize } from './actions.ts';
+import type { Log } from '../../world/world.ts';
+import { BackgroundCalls } from '../../client/controller/background-calls.ts';
+import { type ChangingDrivers, driverSource } from '../volumes/driver-changes.ts';
+import type { ExpandAttempt, ExpanderAction, ExpandVolume, RequestedSize } from './actions.ts';
 import { needsExpansion, isFileSystemResizePending } from './amounts.ts';
 import { decide, type ExpanderSnapshot } from './decide.ts';
 
 /** The drivers in this process. `expand` does not reject, and may be called again. */
-export interface ExpandingDrivers {
+export interface ExpandingDrivers extends ChangingDrivers {
   facts(name: string): DriverCapabilities | undefined;
-  expand(driver: string, source: PersistentVolumeSource, capacity: string): Promise<ExpandOutcome>;
+  expand(driver: string, volume: ExpandVolume['volume'], capacity: string): Promise<ExpandOutcome>;
 }
 
 export interface ExpanderOptions {
@@ -29,14 +32,17 @@ export interface ExpanderOptions {
   readonly informers: Informers;
   readonly events: RecordedEvents;
   readonly drivers: ExpandingDrivers;
+  readonly log: Log;
 }
 
 /** Bound claims that request more than they have. Keys are 'namespace/name'. */
-export function expander({ client, informers, events, drivers }: ExpanderOptions): Controller<string, ExpanderSnapshot, ExpanderAction> {
+export function expander({ client, informers, events, drivers, log }: ExpanderOptions): Controller<string, ExpanderSnapshot, ExpanderAction> {
   const claims = informers.cache(persistentVolumeClaimKind);
   const volumes = informers.cache(persistentVolumeKind);
   const classes = informers.cache(storageClassKind);
   const waiting = claims.addIndex((claim) => (claim.status.phase === 'Bound' && needsExpansion(claim) ? [claim.spec.storageClassName ?? ''] : []));
+  const allWaiting = claims.addIndex((claim) => (claim.status.phase === 'Bound' && needsExpansion(claim) ? [''] : []));
+  const calls = new BackgroundCalls(log);
   const requests = new RecentMap<string, RequestedSize>(rememberedRequests);
   const attempts = new ExpandAttempts();
   return defineController<string, ExpanderSnapshot, ExpanderAction>({
@@ -53,6 +59,7 @@ export function expander({ client, informers, events, drivers }: ExpanderOptions
         const key = keyOf(volume?.spec.claimRef ?? {});
         return isOfInterest(claims.getKey(key), volume) ? [key] : [];
       }),
+      driverSource(drivers, () => allWaiting.get('').map(({ metadata }) => keyOf(metadata))),
       // The class may opt in later.
       source(storageClassKind, (change) => waiting.get(changedObject(change).metadata.name).map(({ metadata }) => keyOf(metadata))),
     ],
@@ -68,13 +75,17 @@ export function expander({ client, informers, events, drivers }: ExpanderOptions
     writer: new ObjectWriter(client, [untypedKind(persistentVolumeClaimKind), untypedKind(persistentVolumeKind)]),
     events,
     actions: {
-      async expandVolume({ claim, driver, source: volume, size, failures }) {
+      async expandVolume({ claim, driver, volume, size, failures }) {
         // The server must know the same intention: a process that no longer leads must not ask for a size that is no longer wanted.
         const current = await confirmCurrent(client, persistentVolumeClaimKind, claim);
         if (current !== 'done') return current;
-        const outcome = await drivers.expand(driver, volume, size);
-        attempts.set(claim, { type: 'answered', size, outcome, failures });
-        attempts.trigger.fire(keyOf(claim.metadata));
+        const call = async () => {
+          const outcome = await drivers.expand(driver, volume, size);
+          attempts.set(claim, { type: 'answered', size, outcome, failures });
+          attempts.trigger.fire(keyOf(claim.metadata));
+        };
+        if (drivers.facts(driver)?.csi !== undefined) return calls.start(claim.metadata.uid ?? '', call);
+        await call();
         return 'done';
       },
       async remember({ claim, asked }) {

@@ -12,6 +12,7 @@
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/generated/types.ts';
 import { compareQuantities, formatQuantity, type Quantity } from '../../api/quantity.ts';
 import { annotations } from '../../api/volumes/annotations.ts';
+import { cameBackSince } from '../../api/volumes/intent.ts';
 import { claimKey } from '../volumes/claim.ts';
 import { type ObjectEvent, update, updateStatus } from '../../client/decision.ts';
 import { withAnnotations } from '../volumes/edits.ts';
@@ -76,15 +77,16 @@ function askDriver(
   size: string,
   last: (ExpandAttempt & { readonly type: 'failed' }) | undefined,
 ): ExpanderDecision {
-  const { driver, source } = resizer;
+  const { driver } = resizer;
   const reason: ExpanderReason = { code: 'Expanding', text: `driver "${driver}" expands it to ${size}`, next: 'driver', driver };
-  if (last !== undefined && last.notBefore > now) return { ...stay<ExpanderReason>({ ...reason, by: last.notBefore }), again: last.notBefore };
+  if (last !== undefined && last.notBefore > now && !cameBackSince(last.at, now, resizer.facts.csi?.answersSince))
+    return { ...stay<ExpanderReason>({ ...reason, by: last.notBefore }), again: last.notBefore };
   const before = allocated(claim);
   const intended = withResizer(markControllerResizing(claim, size, { isNew: before === undefined || compareQuantities(before, size) !== 0, now }), driver);
   if (intended !== claim) return { actions: updateStatus(claim, intended), reasons: [reason] };
   const name = volume.metadata.name ?? '';
   const announce: readonly ExpanderAction[] = isInTree(driver) ? [] : [recordEvent(claim, 'Normal', 'Resizing', messages.resizing(name))];
-  return { actions: [...announce, { do: 'expandVolume', claim, driver, source, size, failures: last?.failures ?? 0 }], reasons: [reason] };
+  return { actions: [...announce, { do: 'expandVolume', claim, driver, volume: resizer.volume, size, failures: last?.failures ?? 0 }], reasons: [reason] };
 }
 
 /** Kubernetes' own plugins leave their name on the claim. */
@@ -97,7 +99,7 @@ function conclude(expansion: Expansion, attempt: ExpandAttempt & { readonly type
   if (outcome.type === 'expanded') return finish(expansion, outcome);
   const { message, final, infeasible } = outcome;
   const notBefore = expansion.now + delayBefore(failures + 1, infeasible);
-  const next: ExpandAttempt = { type: 'failed', size, final, failures: failures + 1, notBefore };
+  const next: ExpandAttempt = { type: 'failed', size, final, failures: failures + 1, at: expansion.now, notBefore };
   const failed = final ? markControllerResizeFailed(claim, message, { infeasible, now: expansion.now }) : claim;
   const text = isInTree(resizer.driver)
     ? messages.failed.inTree(keyOf(claim), message)

@@ -1,4 +1,4 @@
-import type { PersistentVolume, PersistentVolumeSource, StorageClass } from '../../api/generated/types.ts';
+import type { PersistentVolume, PersistentVolumeSource, PersistentVolumeSpec, StorageClass } from '../../api/generated/types.ts';
 import { migratedPluginOf } from '../../api/volumes/csi-translation.ts';
 import { annotations } from '../../api/volumes/annotations.ts';
 import type { DriverCapabilities } from '../../api/volumes/driver-capabilities.ts';
@@ -19,7 +19,8 @@ export type Resizer =
 export interface DriverResizer {
   readonly type: 'driver';
   readonly driver: string;
-  readonly source: PersistentVolumeSource;
+  readonly facts: DriverCapabilities;
+  readonly volume: PersistentVolumeSource & Partial<PersistentVolumeSpec>;
 }
 
 export interface ResizerSnapshot {
@@ -36,7 +37,7 @@ export function resizerOf(volume: PersistentVolume, { driver, storageClass }: Re
   const facts = name === undefined ? undefined : driver(name);
   const isOptedIn = storageClass?.metadata.annotations?.[annotations.expand] === 'true';
   if (facts !== undefined && (facts.expands === 'always' || (facts.expands === 'opt-in' && isOptedIn))) {
-    return { type: 'driver', driver: facts.name, source: sourceOf(volume) };
+    return { type: 'driver', driver: facts.name, facts, volume: facts.csi === undefined ? sourceOf(volume) : volume.spec };
   }
   if (plugin !== undefined && successor !== undefined) return { type: 'successor', plugin, driver: successor };
   return volume.spec.flexVolume === undefined ? { type: 'external' } : { type: 'node' };

@@ -1,5 +1,6 @@
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/generated/types.ts';
 import { annotations, finalizers } from '../../api/volumes/annotations.ts';
+import type { VolumeSnapshot } from '../../api/kinds/snapshot/volume-snapshot.ts';
 import type { Claim } from '../volumes/claim.ts';
 import type { ObjectWrite, RecordEvent } from '../../client/decision.ts';
 import {
@@ -15,7 +16,14 @@ import { isInTree } from '../../api/volumes/csi-migration.ts';
 import { topologyLabelsOf } from '../volumes/topology.ts';
 
 /** All actions of the provisioner. */
-export type ProvisionerAction = ObjectWrite<PersistentVolumeClaim> | ObjectWrite<VolumeIntent> | CreateAsset | PublishVolume | DeleteAsset | RecordEvent;
+export type ProvisionerAction =
+  | ObjectWrite<PersistentVolumeClaim>
+  | ObjectWrite<VolumeSnapshot>
+  | ObjectWrite<VolumeIntent>
+  | CreateAsset
+  | PublishVolume
+  | DeleteAsset
+  | RecordEvent;
 
 export type CreateIntent = IntentOf<CreateIntentSpec>;
 

@@ -1,24 +1,30 @@
-import type { PersistentVolume, PersistentVolumeClaim } from '../../api/generated/types.ts';
+import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../api/generated/types.ts';
 import { untypedKind } from '../../api/kind.ts';
 import { nodeKind } from '../../api/kinds/core/node.ts';
 import { volumeIntentKind } from '../../api/kinds/mooring/volume-intent.ts';
 import { persistentVolumeClaimKind } from '../../api/kinds/core/persistent-volume-claim.ts';
 import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts';
 import { storageClassKind } from '../../api/kinds/storage/storage-class.ts';
+import { volumeSnapshotContentKind, volumeSnapshotKind } from '../../api/kinds/snapshot/volume-snapshot.ts';
+import { restoredSnapshotOf } from '../volumes/data-source.ts';
 import { annotations } from '../../api/volumes/annotations.ts';
 import { claimKey } from '../volumes/claim.ts';
 import type { CreateOutcome, DeleteOutcome, DriverCapabilities } from '../../api/volumes/driver-capabilities.ts';
-import { afterFailure, type Asset, isFor, type VolumeIntent } from '../../api/volumes/intent.ts';
+import { afterFailure, type Asset, isFor, type VolumeIntent, volumeNameOf } from '../../api/volumes/intent.ts';
 import type { VolumesView } from '../volumes/view.ts';
 import { changedObject, type Index, keyOf } from '../../client/informers/cache.ts';
 import type { Client } from '../../client/client.ts';
+import type { ObjectWrite } from '../../client/decision.ts';
+import { RecentMap } from '../../client/recent-map.ts';
 import { confirmCurrent } from '../../client/controller/confirm.ts';
 import type { Informers } from '../../client/informers/informers.ts';
 import { defineController } from '../../client/controller/define-controller.ts';
-import { type Controller, type Outcome, outcomeOf, type Source, source, type Trigger } from '../../client/controller/loop.ts';
+import { BackgroundCalls } from '../../client/controller/background-calls.ts';
+import { type Controller, type Outcome, outcomeOf, type Source, source, Trigger } from '../../client/controller/loop.ts';
 import type { RecordedEvents } from '../../client/events/event-dedup.ts';
 import { ObjectWriter } from '../../client/controller/object-writer.ts';
-import type { Clock } from '../../world/world.ts';
+import type { Clock, Log } from '../../world/world.ts';
+import { type ChangingDrivers, driverSource } from '../volumes/driver-changes.ts';
 import {
   afterCleanupFailed,
   afterCreated,
@@ -28,15 +34,22 @@ import {
   type DeleteAsset,
   type ProvisionerAction,
   type PublishVolume,
+  provisionedVolume,
 } from './actions.ts';
-import { decide, lacksMigratedTo, type ProvisionerSubject, type ProvisionerSnapshot } from './decide.ts';
+import { CsiSources } from './csi-sources.ts';
+import { decide, isLeftGuarded, lacksMigratedTo, type ProvisionerSubject, type ProvisionerSnapshot } from './decide.ts';
 import { messages } from './messages.ts';
+import { provisionerOf } from './provisioning-need.ts';
+import { DataSources } from './data-sources.ts';
+import type { SnapshotSources } from './snapshot-source.ts';
 
-/** The drivers in this process; the set is fixed when it starts, so no source tells of new ones. Neither call rejects; both may be made again with the same arguments. */
-export interface ProvisioningDrivers {
+/** The drivers in this process. Neither call rejects; both may be made again with the same arguments. */
+export interface ProvisioningDrivers extends ChangingDrivers {
   facts(name: string): DriverCapabilities | undefined;
   create(intent: CreateIntent): Promise<CreateOutcome>;
   delete(driver: string, asset: Asset): Promise<DeleteOutcome>;
+  /** Whether volumes of the driver can be restored from its snapshots. */
+  restores?(driver: string): boolean;
 }
 
 export interface ProvisionerOptions {
@@ -46,11 +59,16 @@ export interface ProvisionerOptions {
   readonly view: VolumesView;
   readonly events: RecordedEvents;
   readonly clock: Clock;
+  readonly log: Log;
   readonly drivers: ProvisioningDrivers;
   /** Claims for which the binder found no volume. */
   readonly provisionTrigger: Source<string>;
   /** Fired for claims for which there is a volume after all: the binder decides about them next. */
   readonly bindTrigger: Trigger<string>;
+  /** The server has the kinds of snapshots. */
+  readonly hasSnapshots?: boolean;
+  /** The server has VolumePopulators and ReferenceGrants. */
+  readonly hasDataSources?: boolean;
 }
 
 /**
@@ -60,6 +78,13 @@ export interface ProvisionerOptions {
 export function provisioner(options: ProvisionerOptions): Controller<string, ProvisionerSubject, ProvisionerAction> {
   const { view } = options;
   const running = new Provisioner(options);
+  const snapshotChanges =
+    options.hasSnapshots === true
+      ? [
+          source(volumeSnapshotKind, (change) => running.claimsForSnapshot(keyOf(changedObject(change).metadata))),
+          source(volumeSnapshotContentKind, (change) => running.claimsForSnapshot(keyOf(changedObject(change).spec.volumeSnapshotRef))),
+        ]
+      : [];
   return defineController<string, ProvisionerSubject, ProvisionerAction>({
     name: 'provisioner',
     parallelism: 16,
@@ -69,7 +94,12 @@ export function provisioner(options: ProvisionerOptions): Controller<string, Pro
       source(persistentVolumeKind, ({ before, after }) => [...running.keysForVolumeChange(before), ...running.keysForVolumeChange(after)]),
       source(volumeIntentKind, ({ before, after }) => [before, after].flatMap((intent) => (intent === undefined ? [] : claimOfIntent(intent)))),
       source(storageClassKind, (change) => view.waitingOfClass(changedObject(change).metadata.name)),
+      driverSource(options.drivers, (driver) => running.claimsForDriver(driver)),
+      running.trigger,
+      ...running.csiSources(),
       source(nodeKind, ({ before, after }) => (before === undefined && after !== undefined ? running.claimsForNode(after.metadata.name) : [])),
+      ...snapshotChanges,
+      ...running.dataSourceChanges(),
     ],
     snapshot: (key) => running.snapshot(key),
     decide,
@@ -79,6 +109,7 @@ export function provisioner(options: ProvisionerOptions): Controller<string, Pro
     writer: running.writer,
     events: options.events,
     actions: {
+      create: (action) => running.begin(action),
       createAsset: ({ intent }) => running.createAsset(intent),
       publishVolume: (action) => running.publish(action),
       deleteAsset: (action) => running.deleteAsset(action),
@@ -89,24 +120,56 @@ export function provisioner(options: ProvisionerOptions): Controller<string, Pro
 const none: readonly string[] = [];
 const claimOfIntent = (intent: VolumeIntent): readonly string[] =>
   isFor(intent, 'Create') ? [claimKey(intent.spec.claimRef.namespace, intent.spec.claimRef.name)] : [];
+const driverOfIntent = (intent: VolumeIntent): readonly string[] => (isFor(intent, 'Create') ? [intent.spec.driver] : []);
 const selectedNodeOf = ({ metadata }: PersistentVolumeClaim): readonly string[] => {
   const node = metadata.annotations?.[annotations.selectedNode];
   return node === undefined ? [] : [node];
 };
 
+function snapshotSources({ informers, drivers }: ProvisionerOptions): SnapshotSources {
+  const [snapshots, contents] = [informers.cache(volumeSnapshotKind), informers.cache(volumeSnapshotContentKind)];
+  return {
+    snapshot: (namespace, name) => snapshots.get({ namespace, name }),
+    content: (name) => contents.get({ name }),
+    restores: (driver) => drivers.restores?.(driver) === true,
+  };
+}
+const provisionersOf = (storageClass: StorageClass): readonly string[] => [provisionerOf(storageClass)];
+
 class Provisioner {
+  /** Fired by answers of drivers. */
+  readonly trigger = new Trigger<string>();
   readonly #options: ProvisionerOptions;
+  readonly #csi: CsiSources;
+  readonly #calls: BackgroundCalls;
+  /** Uids of the intents that this process wrote: no other process has asked a driver for their volumes. */
+  readonly #begun = new RecentMap<string, true>(10_000);
+  readonly #classesByProvisioner: Index<StorageClass>;
   readonly writer: ObjectWriter;
   readonly #intentsByClaim: Index<VolumeIntent>;
+  readonly #intentsByDriver: Index<VolumeIntent>;
   readonly #claimsByNode: Index<PersistentVolumeClaim>;
+  readonly #claimsBySnapshot: Index<PersistentVolumeClaim>;
+  readonly #dataSources: DataSources | undefined;
   readonly #snapshot: ProvisionerSnapshot;
 
   constructor(options: ProvisionerOptions) {
     const { client, informers, view, events, drivers } = options;
     this.#options = options;
-    this.writer = new ObjectWriter(client, [untypedKind(persistentVolumeKind), untypedKind(persistentVolumeClaimKind), untypedKind(volumeIntentKind)]);
+    this.#csi = new CsiSources(informers, view, (name) => drivers.facts(name)?.csi !== undefined);
+    this.#calls = new BackgroundCalls(options.log);
+    this.#classesByProvisioner = informers.cache(storageClassKind).addIndex(provisionersOf);
+    this.writer = new ObjectWriter(client, [
+      untypedKind(persistentVolumeKind),
+      untypedKind(persistentVolumeClaimKind),
+      untypedKind(volumeIntentKind),
+      untypedKind(volumeSnapshotKind),
+    ]);
     this.#intentsByClaim = informers.cache(volumeIntentKind).addIndex(claimOfIntent);
+    this.#intentsByDriver = informers.cache(volumeIntentKind).addIndex(driverOfIntent);
     this.#claimsByNode = informers.cache(persistentVolumeClaimKind).addIndex(selectedNodeOf);
+    this.#claimsBySnapshot = informers.cache(persistentVolumeClaimKind).addIndex(restoredSnapshotOf);
+    this.#dataSources = options.hasDataSources === true ? new DataSources(informers) : undefined;
     const [classes, nodes] = [informers.cache(storageClassKind), informers.cache(nodeKind)];
     this.#snapshot = {
       lastEvent: events.lastEvent,
@@ -115,13 +178,30 @@ class Provisioner {
       bestFit: (claim, fit) => view.bestFit(claim, fit),
       hasNode: (name) => nodes.get({ name }) !== undefined,
       driver: (name) => drivers.facts(name),
+      ...(options.hasSnapshots === true ? { snapshots: snapshotSources(options) } : {}),
+      csi: this.#csi.snapshot,
+      dataSources: this.#dataSources,
     };
+  }
+
+  dataSourceChanges(): readonly Source<string>[] {
+    return this.#dataSources?.sources() ?? [];
+  }
+
+  csiSources(): readonly Source<string>[] {
+    return this.#csi.sources((driver) => this.claimsForDriver(driver));
+  }
+
+  *claimsForDriver(driver: string): Generator<string> {
+    for (const { metadata } of this.#classesByProvisioner.get(driver)) yield* this.#options.view.waitingOfClass(metadata.name);
+    for (const intent of this.#intentsByDriver.get(driver)) yield* claimOfIntent(intent);
   }
 
   /** Only claims with an intent, or without their migration annotation. New work comes from the binder. */
   keysForClaimChange(key: string): readonly string[] {
     const claim = this.#options.view.claim(key);
-    return this.#intentsByClaim.has(key) || (claim !== undefined && lacksMigratedTo(claim)) ? [key] : none;
+    const isOurs = claim !== undefined && (lacksMigratedTo(claim) || isLeftGuarded(claim.object));
+    return this.#intentsByClaim.has(key) || isOurs ? [key] : none;
   }
 
   keysForVolumeChange(volume: PersistentVolume | undefined): readonly string[] {
@@ -131,6 +211,10 @@ class Provisioner {
     return this.#intentsByClaim.has(key) ? [key] : none;
   }
 
+  claimsForSnapshot(key: string): readonly string[] {
+    return this.#claimsBySnapshot.get(key).map(({ metadata }) => keyOf(metadata));
+  }
+
   claimsForNode(name: string): readonly string[] {
     return this.#claimsByNode.get(name).map(({ metadata }) => keyOf(metadata));
   }
@@ -138,19 +222,68 @@ class Provisioner {
   snapshot(key: string): ProvisionerSubject | undefined {
     const claim = this.#options.view.claim(key);
     const intents = this.#intentsByClaim.get(key).flatMap((intent) => (isFor(intent, 'Create') ? [intent] : []));
-    return claim === undefined && intents.length === 0 ? undefined : { claim, intents, snapshot: this.#snapshot };
+    if (claim === undefined && intents.length === 0) return undefined;
+    const isCloned = claim === undefined || this.#csi.isCloned(claim);
+    return { claim, intents, snapshot: this.#snapshot, isCloned, isAsked: (intent) => this.#calls.isRunning(volumeNameOf(intent)) };
+  }
+
+  /** Writes what a decision creates. */
+  async begin(write: Extract<ObjectWrite, { readonly do: 'create' }>): Promise<Outcome> {
+    const result = await this.writer.attempt(write);
+    if (result.ok && result.value !== undefined && write.object.kind === volumeIntentKind.kind) this.#begun.set(result.value.metadata.uid ?? '', true);
+    return outcomeOf(result);
   }
 
   /** The server is asked for the intent once more: a deposed leader must not create an asset that was deleted long ago. */
   async createAsset(intent: CreateIntent): Promise<Outcome> {
-    const { client, drivers, clock } = this.#options;
+    const { client, drivers } = this.#options;
     const current = await confirmCurrent(client, volumeIntentKind, intent);
     if (current !== 'done') return current;
-    const outcome = await drivers.create(intent);
-    if (outcome.type === 'created') return this.#record(intent, afterCreated(intent, outcome.asset));
-    const recorded = await this.#record(intent, afterFailure(intent, outcome, clock.now()));
+    if (drivers.facts(intent.spec.driver)?.csi === undefined) return this.#create(intent);
+    const { namespace, name } = intent.spec.claimRef;
+    return this.#calls.start(
+      volumeNameOf(intent),
+      () => this.#create(intent),
+      () => this.trigger.fire(claimKey(namespace, name)),
+    );
+  }
+
+  async #create(intent: CreateIntent): Promise<Outcome> {
+    const { drivers, clock } = this.#options;
+    const answer = await drivers.create(intent);
+    const outcome = answer.type === 'created' ? this.#verified(intent, answer) : answer;
+    if (outcome.type === 'created') {
+      const { asset, mismatch } = outcome;
+      if (mismatch === undefined) return this.#keep(intent, asset);
+      this.#warn(intent, 'ProvisioningFailed', messages.failed(intent.spec.driver, intent.spec.request.storageClassName, mismatch));
+      return this.#record(intent, afterRefused(intent, asset, mismatch));
+    }
+    const final = outcome.final && this.#isKnown(intent);
+    const recorded = await this.#record(intent, afterFailure(intent, { ...outcome, final }, clock.now()));
     this.#warn(intent, 'ProvisioningFailed', messages.failed(intent.spec.driver, intent.spec.request.storageClassName, outcome.message));
     return recorded;
+  }
+
+  /** Every attempt was made here, or is recorded: an earlier process may have asked the driver and ended before the answer came. */
+  #isKnown({ metadata, status }: CreateIntent): boolean {
+    return status.phase === 'Failing' || this.#begun.get(metadata.uid ?? '') === true;
+  }
+
+  /**
+   * A driver behind a socket answers a repeated call with the same volume, by its name, so its answer need not be written into the intent first: after a
+   * crash it is asked again. What is not a new PersistentVolume at once goes through the intent.
+   */
+  async #keep(intent: CreateIntent, asset: Asset): Promise<Outcome> {
+    const isRepeatable = this.#options.drivers.facts(intent.spec.driver)?.csi !== undefined;
+    if (isRepeatable && (await this.writer.attempt({ do: 'create', object: provisionedVolume(intent, asset) })).ok) return 'done';
+    return this.#record(intent, afterCreated(intent, asset));
+  }
+
+  /** A driver that answers with the volume of another claim must not get two PersistentVolumes for it, and above all not be asked to delete it. */
+  #verified(intent: CreateIntent, outcome: Extract<CreateOutcome, { type: 'created' }>): CreateOutcome {
+    const owner = this.#csi.ownerOf(intent.spec.driver, outcome.asset.handle, volumeNameOf(intent));
+    if (owner === undefined) return outcome;
+    return { type: 'failed', message: `the driver answered with volume ${JSON.stringify(outcome.asset.handle)}, which is the one of ${owner}`, final: false };
   }
 
   async publish({ intent, volume }: PublishVolume): Promise<Outcome> {
@@ -163,9 +296,20 @@ class Provisioner {
   }
 
   async deleteAsset({ intent, asset }: DeleteAsset): Promise<Outcome> {
-    const { client, drivers, clock } = this.#options;
+    const { client, drivers } = this.#options;
     const current = await confirmCurrent(client, volumeIntentKind, intent);
     if (current !== 'done') return current;
+    if (drivers.facts(intent.spec.driver)?.csi === undefined) return this.#delete(intent, asset);
+    const { namespace, name } = intent.spec.claimRef;
+    return this.#calls.start(
+      volumeNameOf(intent),
+      () => this.#delete(intent, asset),
+      () => this.trigger.fire(claimKey(namespace, name)),
+    );
+  }
+
+  async #delete(intent: CreateIntent, asset: Asset): Promise<Outcome> {
+    const { drivers, clock } = this.#options;
     const outcome = await drivers.delete(intent.spec.driver, asset);
     if (outcome.type === 'deleted') return this.#record(intent, afterDeleted(intent, clock.now()));
     this.#warn(intent, 'ProvisioningCleanupFailed', messages.cleanupFailed(intent.spec.claimRef, outcome.message));

@@ -16,6 +16,7 @@ interface Given {
   readonly intents?: readonly VolumeIntent[];
   readonly drivers?: readonly DriverCapabilities[];
   readonly nodes?: readonly string[];
+  readonly isAsked?: boolean;
 }
 
 const csiDriver: DriverCapabilities = { ...hostPathDriver, name: 'csi.example.com', mountOptions: true, block: true };
@@ -23,7 +24,10 @@ const dynamic = storageClass('class', { provisioner: 'kubernetes.io/host-path' }
 const claim = pvc('data', '1Gi');
 const asset: Asset = { handle: '/tmp/x', capacity: '1Gi', source: { hostPath: { path: '/tmp/x' } } };
 
-function run({ claim: object, storageClass: given = dynamic, volumes = [], intents = [], drivers = [hostPathDriver], nodes = [] }: Given, now = 0) {
+function run(
+  { claim: object, storageClass: given = dynamic, volumes = [], intents = [], drivers = [hostPathDriver], nodes = [], isAsked = false }: Given,
+  now = 0,
+) {
   const snapshot: ProvisionerSnapshot = {
     lastEvent: () => undefined,
     volume: (name) => volumes.map(readVolume).find((volume) => volume.name === name),
@@ -37,6 +41,7 @@ function run({ claim: object, storageClass: given = dynamic, volumes = [], inten
       claim: object === undefined ? undefined : readClaim(object),
       intents: intents.flatMap((intent) => (isFor(intent, 'Create') ? [intent] : [])),
       snapshot,
+      isAsked: () => isAsked,
     },
     now,
   );
@@ -270,4 +275,15 @@ it('several intents of claims of one name are all continued', () => {
 
 it('an intent of another operation is left alone', () => {
   expect(run({ intents: [newIntent('vol', { operation: 'Scrub', volume: { name: 'vol', uid: 'u' } })] }).actions).toEqual([]);
+});
+
+describe('an intent for which a driver is being asked', () => {
+  it('stays: what the driver may be making would have no owner', () => {
+    const failing = afterFailure(begun(), { message: 'no', final: true }, 0);
+    expect(run({ intents: [failing] }, 1e9).actions).toMatchObject([{ do: 'delete' }]);
+    expect(run({ intents: [failing], isAsked: true }, 1e9).actions).toEqual([]);
+    const volumes = [provisionedVolume(begun(), asset)];
+    expect(run({ claim, intents: [begun()], volumes }).actions.map((action) => action.do)).toContain('delete');
+    expect(run({ claim, intents: [begun()], volumes, isAsked: true }).actions).toEqual([]);
+  });
 });

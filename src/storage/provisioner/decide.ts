@@ -4,17 +4,19 @@
  * so the volume is released and reclaimed like any other, and nothing leaks.
  */
 import type { PersistentVolumeClaim } from '../../api/generated/types.ts';
-import { annotations } from '../../api/volumes/annotations.ts';
+import { annotations, finalizers } from '../../api/volumes/annotations.ts';
 import type { Claim } from '../volumes/claim.ts';
 import { type Decision, type LastEvent, type ObjectEvent, recordIfChanged, recordOnce, update } from '../../client/decision.ts';
+import { showDataSource } from '../volumes/data-source.ts';
 import type { VolumeReason } from '../volumes/decision.ts';
 import { sortedJson } from '../../api/sorted-json.ts';
-import { withAnnotations } from '../volumes/edits.ts';
+import { withAnnotations, withFinalizers } from '../volumes/edits.ts';
 import { type CreateRequest, newIntent, volumeNameOf, waitsUntil } from '../../api/volumes/intent.ts';
 import { isInTree, csiDriverOf } from '../../api/volumes/csi-migration.ts';
 import { type CreateIntent, type ProvisionerAction, provisionedName, provisionedVolume } from './actions.ts';
 import { messages } from './messages.ts';
 import { type ProvisioningNeed, provisioningNeedOf, type ProvisioningSnapshot } from './provisioning-need.ts';
+import { heldSnapshot } from './snapshot-source.ts';
 
 export interface ProvisionerSnapshot extends ProvisioningSnapshot {
   readonly lastEvent: LastEvent;
@@ -25,6 +27,10 @@ export interface ProvisionerSubject {
   readonly claim: Claim | undefined;
   readonly intents: readonly CreateIntent[];
   readonly snapshot: ProvisionerSnapshot;
+  /** A clone of the claim's volume is wanted or being made. */
+  readonly isCloned?: boolean;
+  /** A driver is being asked for the intent's volume. */
+  readonly isAsked?: (intent: CreateIntent) => boolean;
 }
 
 export interface ProvisionerReason extends VolumeReason {
@@ -34,8 +40,16 @@ export interface ProvisionerReason extends VolumeReason {
 
 export type ProvisionerDecision = Decision<ProvisionerAction, ProvisionerReason>;
 
-export function decide({ claim, intents, snapshot }: ProvisionerSubject, now: number): ProvisionerDecision {
-  const parts = intents.map((intent) => continueIntent(intent, { claim: claim?.uid === intent.spec.claimRef.uid ? claim : undefined, snapshot, now }));
+export function decide({ claim, intents, snapshot, isCloned = false, isAsked = () => false }: ProvisionerSubject, now: number): ProvisionerDecision {
+  if (claim !== undefined && !isCloned && isLeftGuarded(claim.object)) {
+    return {
+      actions: update(claim.object, unguarded(claim.object)),
+      reasons: [{ code: 'NothingToProvision', text: 'no clone of it is being made', next: 'none' }],
+    };
+  }
+  const parts = intents.map((intent) =>
+    isAsked(intent) ? waitForAnswer(intent) : continueIntent(intent, { claim: claim?.uid === intent.spec.claimRef.uid ? claim : undefined, snapshot, now }),
+  );
   const isBegun = intents.some((intent) => intent.spec.claimRef.uid === claim?.uid);
   return mergeDecisions(claim === undefined || isBegun ? parts : [...parts, begin(claim, snapshot, now)]);
 }
@@ -61,6 +75,8 @@ function begin(claim: Claim, snapshot: ProvisionerSnapshot, now: number): Provis
       return { actions: [], reasons: [{ code: 'NothingToProvision', text: need.because, next: need.fits === undefined ? 'none' : 'binder' }] };
     case 'external':
       return waitForExternal(claim, need.provisioner, { snapshot, now });
+    case 'populated':
+      return waitForPopulator(claim, need, { snapshot, now });
     case 'refused':
       return refuse(claim, need, { snapshot, now });
     case 'make':
@@ -83,6 +99,22 @@ function waitForExternal(claim: Claim, provisioner: string, { snapshot, now }: S
   };
 }
 
+/** external-provisioner leaves such a claim alone: a volume populator makes a volume of its own, fills it, and binds it by its claimRef. */
+function waitForPopulator(
+  claim: Claim,
+  { provisioner, source }: Extract<ProvisioningNeed, { type: 'populated' }>,
+  { snapshot, now }: SnapshotAt,
+): ProvisionerDecision {
+  const event: ObjectEvent = { about: claim.object, type: 'Normal', reason: 'Provisioning', message: messages.populated };
+  const recorded = recordIfChanged(event, snapshot.lastEvent(claim.uid), now);
+  const text = `the volume populator of kind ${source.kind} of group ${source.group} has to fill a volume for it: ${showDataSource(source)}`;
+  return {
+    actions: [...update(claim.object, markedFor(claim, provisioner)), ...recorded.actions],
+    reasons: [{ code: 'ExternalPopulator', text, next: 'volume populator', provisioner }],
+    again: recorded.again,
+  };
+}
+
 function refuse(
   claim: Claim,
   { message, provisioner, reschedule }: Extract<ProvisioningNeed, { type: 'refused' }>,
@@ -98,16 +130,25 @@ function refuse(
 
 function provision(
   claim: Claim,
-  { driver, provisioner, request }: Extract<ProvisioningNeed, { type: 'make' }>,
+  { driver, provisioner, request, restored, sourceClaim }: Extract<ProvisioningNeed, { type: 'make' }>,
   { snapshot, now }: SnapshotAt,
 ): ProvisionerDecision {
+  const guarded = sourceClaim === undefined ? [] : update(sourceClaim.object, guardedForCloning(sourceClaim.object));
+  if (guarded.length > 0) {
+    return { actions: guarded, reasons: [{ code: 'Provisioning', text: 'the claim that it clones is protected first', next: 'provisioner', provisioner }] };
+  }
   const { namespace, name, uid } = claim;
   const { resourceVersion } = claim.object.metadata;
   const claimRef = { namespace, name, uid, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
   const intent = newIntent(provisionedName(claim), { operation: 'Create', driver: driver.name, claimRef, request });
   const recorded = isInTree(provisioner) ? undefined : waitForExternal(claim, provisioner, { snapshot, now });
   return {
-    actions: [...(recorded?.actions ?? update(claim.object, markedFor(claim, provisioner))), { do: 'create', object: intent }],
+    actions: [
+      ...(recorded?.actions ?? update(claim.object, markedFor(claim, provisioner))),
+      // Before the intent: from here on the snapshot cannot be deleted.
+      ...(restored === undefined ? [] : update(restored, heldSnapshot(restored))),
+      { do: 'create', object: intent },
+    ],
     reasons: [{ code: 'Provisioning', text: `volume "${volumeNameOf(intent)}" is being made`, next: 'driver', volume: volumeNameOf(intent), provisioner }],
   };
 }
@@ -117,18 +158,23 @@ interface IntentProgress extends SnapshotAt {
   readonly claim: Claim | undefined;
 }
 
+const progress = (intent: CreateIntent, text: string): ProvisionerReason[] => [
+  { code: 'Provisioning', text, next: 'driver', volume: volumeNameOf(intent), provisioner: intent.spec.driver },
+];
+
+/** Nothing is decided before the driver's answer is written down: without the intent, what it may be making would have no owner. */
+const waitForAnswer = (intent: CreateIntent): ProvisionerDecision => ({ actions: [], reasons: progress(intent, 'the driver is asked to make it') });
+
 /** An intent is always finished, with or without its claim, unless the driver certainly created nothing. */
 function continueIntent(intent: CreateIntent, pursuit: IntentProgress): ProvisionerDecision {
   if (isPublished(intent, pursuit.snapshot)) return finish(intent, pursuit.claim);
   const { phase, asset } = intent.status;
-  const why = (text: string): ProvisionerReason[] => [
-    { code: 'Provisioning', text, next: 'driver', volume: volumeNameOf(intent), provisioner: intent.spec.driver },
-  ];
+  const why = (text: string) => progress(intent, text);
   if (phase === 'Failing') return retry(intent, pursuit);
   if (asset === undefined) return { actions: [{ do: 'createAsset', intent }], reasons: why('the driver is asked to make it') };
   if (phase !== 'Refused')
     return { actions: [{ do: 'publishVolume', intent, volume: provisionedVolume(intent, asset) }], reasons: why('it was made, and becomes known') };
-  const wait = waitsUntil(intent, pursuit.now);
+  const wait = waitsUntil(intent, pursuit.now, pursuit.snapshot.driver(intent.spec.driver)?.csi?.answersSince);
   const reasons = why(`the API refused it, and it is deleted again: ${intent.status.message ?? ''}`);
   return wait === undefined ? { actions: [{ do: 'deleteAsset', intent, asset }], reasons } : { actions: [], reasons, again: wait };
 }
@@ -159,10 +205,10 @@ function retry(intent: CreateIntent, { claim, snapshot, now }: IntentProgress): 
     { code: 'ProvisioningFailed', text: message, next: 'driver', volume: volumeNameOf(intent), provisioner: intent.spec.driver },
   ];
   if (final && (claim === undefined || !stillNeeds(claim, intent, snapshot))) return { actions: [{ do: 'delete', object: intent }], reasons };
-  if (final && claim?.selectedNode !== undefined) {
+  if (final && claim?.selectedNode !== undefined && intent.status.reschedule !== false) {
     return { actions: [...update(claim.object, withoutNode(claim.object)), { do: 'delete', object: intent }], reasons };
   }
-  const wait = waitsUntil(intent, now);
+  const wait = waitsUntil(intent, now, snapshot.driver(intent.spec.driver)?.csi?.answersSince);
   return wait === undefined ? { actions: [{ do: 'createAsset', intent }], reasons } : { actions: [], reasons, again: wait };
 }
 
@@ -183,6 +229,21 @@ function markedFor(claim: Claim, provisioner: string): PersistentVolumeClaim {
     [annotations.migratedTo]: csiDriverOf(provisioner),
   });
 }
+
+const isGuarded = ({ metadata }: PersistentVolumeClaim): boolean => metadata.finalizers?.includes(finalizers.cloningProtection) ?? false;
+
+/** Its volume must not be deleted while the driver copies it. */
+const guardedForCloning = (claim: PersistentVolumeClaim): PersistentVolumeClaim =>
+  isGuarded(claim) ? claim : withFinalizers(claim, [...(claim.metadata.finalizers ?? []), finalizers.cloningProtection]);
+
+/** external-provisioner removes the finalizer once the claim is deleted. */
+export const isLeftGuarded = (claim: PersistentVolumeClaim): boolean => claim.metadata.deletionTimestamp !== undefined && isGuarded(claim);
+
+const unguarded = (claim: PersistentVolumeClaim): PersistentVolumeClaim =>
+  withFinalizers(
+    claim,
+    (claim.metadata.finalizers ?? []).filter((name) => name !== finalizers.cloningProtection),
+  );
 
 const withoutNode = (claim: PersistentVolumeClaim): PersistentVolumeClaim => withAnnotations(claim, { [annotations.selectedNode]: undefined });
 

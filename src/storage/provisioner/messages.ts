@@ -1,14 +1,15 @@
 /** Kubernetes' messages. */
 import type { StorageClass } from '../../api/generated/types.ts';
+import { snapshotGroup } from '../../api/kinds/snapshot/volume-snapshot.ts';
 import type { IntentClaim } from '../../api/volumes/intent.ts';
+import { annotations } from '../../api/volumes/annotations.ts';
 import { isInTree } from '../../api/volumes/csi-migration.ts';
 import { type DataSource, showDataSource } from '../volumes/data-source.ts';
 
 const nameOf = ({ metadata }: StorageClass): string => metadata.name ?? '';
 
 /** external-provisioner's messages for the sources that a driver does not report the capability for (v6, `prepareProvision`). */
-function unsupported({ kind, group, namespace }: DataSource): string {
-  if (namespace !== '') return 'dataSourceRef namespace specified but the CrossNamespaceVolumeDataSource feature is disabled';
+function unsupported({ kind, group }: DataSource): string {
   if (kind === 'PersistentVolumeClaim' && group === '')
     return 'CSI driver does not support clone operations: controller CLONE_VOLUME capability is not reported';
   if (kind !== 'VolumeSnapshot') return `data source (${kind}) is not handled by the provisioner, and no volume populator has provided a volume`;
@@ -17,9 +18,15 @@ function unsupported({ kind, group, namespace }: DataSource): string {
     : `the PVC source does not belong to the right APIGroup. Expected ${snapshotGroup}, Got ${group}`;
 }
 
-const snapshotGroup = 'snapshot.storage.k8s.io';
-
 export const messages = {
+  /** Upstream does not say how it is enabled. */
+  crossNamespaceDisabled: (source: DataSource) =>
+    `dataSourceRef namespace specified but the CrossNamespaceVolumeDataSource feature is disabled: ${showDataSource(source)}; ` +
+    `annotation ${annotations.provisionerFlags} of the CSIDriver with --feature-gates=CrossNamespaceVolumeDataSource=true enables it, where the controllers are built-in`,
+  /** Upstream does not say what would be right. */
+  notGranted: ({ namespace, name, kind }: DataSource, claim: IntentClaim) =>
+    `accessing ${namespace}/${name} of ${kind} dataSource from ${claim.namespace}/${claim.name} isn't allowed: no ReferenceGrant in namespace ${namespace} allows it`,
+  populated: 'Assuming an external populator will provision the volume',
   classNotFound: (name: string) => `storageclass.storage.k8s.io "${name}" not found`,
   noPlugin: (provisioner: string) =>
     provisioner === 'kubernetes.io/nfs' ? 'no provisionable volume plugin matched' : `no volume plugin matched name: ${provisioner}`,

@@ -5,9 +5,14 @@ import type { DriverCapabilities } from '../../api/volumes/driver-capabilities.t
 import type { CreateRequest } from '../../api/volumes/intent.ts';
 import { isInTree, csiDriverOf } from '../../api/volumes/csi-migration.ts';
 import { waitsForConsumer, zonesInParameters } from '../../api/volumes/storage-class.ts';
+import type { DataSource } from '../volumes/data-source.ts';
 import type { Volume } from '../volumes/volume.ts';
 import { provisionedName } from './actions.ts';
+import { type CsiSnapshot, csiRequestOf } from './csi-request.ts';
+import { type DataSourceRules, foreignSourceRefusal } from './data-source-rules.ts';
 import { messages } from './messages.ts';
+import { snapshotSourceOf, type SnapshotSources } from './snapshot-source.ts';
+import type { VolumeSnapshot } from '../../api/kinds/snapshot/volume-snapshot.ts';
 
 /** What the provisioner reads besides the claim. */
 export interface ProvisioningSnapshot {
@@ -17,23 +22,40 @@ export interface ProvisioningSnapshot {
   hasNode(name: string): boolean;
   /** The drivers in this process, by name. */
   driver(name: string): DriverCapabilities | undefined;
+  /** Undefined: the server has no snapshots. */
+  readonly snapshots?: SnapshotSources | undefined;
+  /** Undefined: the server has no VolumePopulators and ReferenceGrants. */
+  readonly dataSources?: DataSourceRules | undefined;
+  /** Absent: no driver of this process is a CSI driver behind a socket. */
+  readonly csi?: CsiSnapshot;
 }
 
 /**
  * What a claim needs of the provisioner.
  * - `nothing`:  it has a volume, gets one (`fits`), or waits for a pod
  * - `external`: an external provisioner creates it, and reads the claim's annotation
+ * - `populated`: a volume populator creates it
  * - `refused`:  it cannot be created. `provisioner`: the claim is annotated all the same. `reschedule`: another node may do
- * - `make`:     a driver in this process creates it
+ * - `make`:     a driver in this process creates it. `sourceClaim`: by cloning the volume of that claim
  */
 export type ProvisioningNeed =
   | { readonly type: 'nothing'; readonly because: string; readonly fits?: Volume }
   | { readonly type: 'external'; readonly provisioner: string }
+  | { readonly type: 'populated'; readonly provisioner: string; readonly source: DataSource }
   | { readonly type: 'refused'; readonly cause: Refusal; readonly message: string; readonly provisioner?: string; readonly reschedule?: boolean }
-  | { readonly type: 'make'; readonly driver: DriverCapabilities; readonly provisioner: string; readonly request: CreateRequest };
+  | {
+      readonly type: 'make';
+      readonly driver: DriverCapabilities;
+      readonly provisioner: string;
+      readonly request: CreateRequest;
+      /** What the volume is restored from. */
+      readonly restored?: VolumeSnapshot;
+      /** What the volume is a clone of. */
+      readonly sourceClaim?: Claim;
+    };
 
 /** Why a volume cannot be provisioned. */
-export type Refusal = 'class' | 'zones' | 'plugin' | 'dataSource' | 'mountOptions' | 'node' | 'block';
+export type Refusal = 'class' | 'zones' | 'plugin' | 'dataSource' | 'mountOptions' | 'node' | 'block' | 'csi';
 
 export function provisioningNeedOf(claim: Claim, snapshot: ProvisioningSnapshot): ProvisioningNeed {
   if (!takesAnyVolume(claim)) return { type: 'nothing', because: `it has or names volume "${claim.volumeName}"` };
@@ -72,11 +94,14 @@ function needOfDriver({ claim, storageClass, driver, snapshot }: DriverNeed): Pr
   const provisioner = driver.name;
   const existing = snapshot.volume(provisionedName(claim));
   if (existing !== undefined) return { type: 'nothing', because: `volume "${existing.name}" was provisioned for it` };
-  // No driver here fills a volume, and an empty one in its place would look like lost data. The claim keeps its node: a volume populator needs it.
-  if (claim.dataSource !== undefined) {
-    const message = messages.dataSource(provisioner, claim.className, claim.dataSource);
-    return { type: 'refused', cause: 'dataSource', message, ...(isInTree(provisioner) ? {} : { provisioner }) };
-  }
+  // An empty volume in the place of one that was to be filled would look like lost data. The claim keeps its node: a volume populator needs it.
+  const unsourced = unusableSource({ claim, driver, snapshot, storageClass });
+  if (unsourced !== undefined) return unsourced;
+  const restored = snapshotSourceOf({ claim, storageClass, driver: provisioner }, snapshot.snapshots);
+  if (restored?.type === 'refused')
+    return { type: 'refused', cause: 'dataSource', message: messages.failed(provisioner, claim.className, restored.message), provisioner };
+  if (claim.dataSource !== undefined && restored === undefined && !(snapshot.csi !== undefined && isCloneable(claim.dataSource, driver)))
+    return refusedSource(provisioner, claim.className, claim.dataSource);
   if (!driver.mountOptions && (storageClass.mountOptions ?? []).length > 0)
     return { type: 'refused', cause: 'mountOptions', message: messages.mountOptions(storageClass), provisioner };
   if (claim.selectedNode !== undefined && !snapshot.hasNode(claim.selectedNode)) {
@@ -88,8 +113,45 @@ function needOfDriver({ claim, storageClass, driver, snapshot }: DriverNeed): Pr
     const message = messages.failed(provisioner, claim.className, messages.noBlock(provisioner));
     return { type: 'refused', cause: 'block', message, provisioner, reschedule: claim.selectedNode !== undefined };
   }
-  return { type: 'make', driver, provisioner, request: requestFor(claim, storageClass) };
+  const request = requestFor(claim, storageClass);
+  const filled = restored === undefined ? {} : { source: restored.source };
+  const from = restored === undefined ? {} : { restored: restored.snapshot };
+  if (driver.csi === undefined || snapshot.csi === undefined) return { type: 'make', driver, provisioner, request: { ...request, ...filled }, ...from };
+  const capabilities = driver.csi;
+  const csi = csiRequestOf({ claim, storageClass, driver: provisioner, capabilities, volume: (name) => snapshot.volume(name) }, snapshot.csi, restored?.source);
+  if (csi.type === 'refused') {
+    const message = messages.failed(provisioner, claim.className, csi.message);
+    return { type: 'refused', cause: 'csi', message, provisioner, reschedule: csi.reschedule === true };
+  }
+  const { sourceClaim } = csi;
+  const { parameters: _, ...rest } = request;
+  const cloned = sourceClaim === undefined ? {} : { sourceClaim };
+  return { type: 'make', driver, provisioner, request: { ...rest, ...csi.request }, ...cloned, ...from };
 }
+
+/** A source of another namespace that may not be used, or one that a volume populator is registered for. */
+function unusableSource({ claim, storageClass, driver, snapshot }: DriverNeed): ProvisioningNeed | undefined {
+  const source = claim.dataSource;
+  if (source === undefined) return undefined;
+  const { name } = driver;
+  const why = foreignSourceRefusal(claim, { object: snapshot.csi?.csiDriver(name), rules: snapshot.dataSources });
+  if (why !== undefined) {
+    const message = isInTree(name) ? messages.dataSource(name, claim.className, source) : messages.failed(name, storageClass.metadata.name ?? '', why);
+    return { type: 'refused', cause: 'dataSource', message, ...(isInTree(name) ? {} : { provisioner: name }) };
+  }
+  const isOther = !isClaim(source) && source.kind !== 'VolumeSnapshot';
+  return isOther && !isInTree(name) && snapshot.dataSources?.isRegistered(source) === true ? { type: 'populated', provisioner: name, source } : undefined;
+}
+
+function refusedSource(provisioner: string, className: string, source: DataSource): ProvisioningNeed {
+  const message = messages.dataSource(provisioner, className, source);
+  return { type: 'refused', cause: 'dataSource', message, ...(isInTree(provisioner) ? {} : { provisioner }) };
+}
+
+const isClaim = ({ kind, group }: DataSource): boolean => kind === 'PersistentVolumeClaim' && group === '';
+
+/** A claim whose volume the driver may clone. */
+const isCloneable = (source: DataSource, { csi }: DriverCapabilities): boolean => csi !== undefined && isClaim(source);
 
 function requestFor(claim: Claim, storageClass: StorageClass): CreateRequest {
   const { parameters, mountOptions = [], allowedTopologies } = storageClass;

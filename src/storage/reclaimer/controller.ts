@@ -1,4 +1,4 @@
-import type { Event, PersistentVolumeSource, Pod, VolumeAttachment } from '../../api/generated/types.ts';
+import type { Event, PersistentVolume, PersistentVolumeSource, Pod, VolumeAttachment } from '../../api/generated/types.ts';
 import { untypedKind } from '../../api/kind.ts';
 import { nodeKind } from '../../api/kinds/core/node.ts';
 import { eventKind } from '../../api/kinds/core/event.ts';
@@ -8,7 +8,9 @@ import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts'
 import { volumeAttachmentKind } from '../../api/kinds/storage/volume-attachment.ts';
 import { podKind } from '../../api/kinds/pod/pod.ts';
 import type { DeleteOutcome, DriverCapabilities } from '../../api/volumes/driver-capabilities.ts';
-import { afterFailure } from '../../api/volumes/intent.ts';
+import { annotations } from '../../api/volumes/annotations.ts';
+import { afterFailure, type SecretName, volumeNameOf } from '../../api/volumes/intent.ts';
+import { type ChangingDrivers, driverSource } from '../volumes/driver-changes.ts';
 import { claimsOfPod, hasEnded } from '../volumes/pods.ts';
 import type { VolumesView } from '../volumes/view.ts';
 import type { Stored } from '../../api/stored.ts';
@@ -18,7 +20,8 @@ import { confirmCurrent, confirmGone } from '../../client/controller/confirm.ts'
 import { Informer } from '../../client/informers/informer.ts';
 import type { Informers } from '../../client/informers/informers.ts';
 import { defineController } from '../../client/controller/define-controller.ts';
-import { type Controller, type Outcome, outcomeOf, type Source, source } from '../../client/controller/loop.ts';
+import { BackgroundCalls } from '../../client/controller/background-calls.ts';
+import { type Controller, type Outcome, outcomeOf, type Source, source, Trigger } from '../../client/controller/loop.ts';
 import type { RecordedEvents } from '../../client/events/event-dedup.ts';
 import { ObjectWriter } from '../../client/controller/object-writer.ts';
 import type { World } from '../../world/world.ts';
@@ -35,9 +38,10 @@ import { decide, isSettled, type ReclaimerSubject, type ReclaimerSnapshot } from
 import { recyclerPodName, recyclerNamespace, volumeOfRecyclerPod } from './recycler-pod.ts';
 
 /** The drivers in this process. `delete` does not reject, and may be called again. */
-export interface DeletingDrivers {
+export interface DeletingDrivers extends ChangingDrivers {
   facts(name: string): DriverCapabilities | undefined;
-  delete(driver: string, source: PersistentVolumeSource): Promise<DeleteOutcome>;
+  /** `secret`: whose data the call carries. */
+  delete(driver: string, source: PersistentVolumeSource, secret?: SecretName): Promise<DeleteOutcome>;
 }
 
 export interface ReclaimerOptions {
@@ -65,6 +69,8 @@ export function reclaimer(options: ReclaimerOptions): Controller<string, Reclaim
     sources: [
       source(persistentVolumeKind, (change) => running.keysForVolumeChange(changedObject(change).metadata.name)),
       source(volumeIntentKind, (change) => [changedObject(change).metadata.name]),
+      driverSource(options.drivers, (driver) => running.volumesOfDriver(driver)),
+      running.trigger,
       source(persistentVolumeClaimKind, (change) => running.keysForClaimChange(keyOf(changedObject(change).metadata))),
       source(volumeAttachmentKind, ({ after, before }) => (after === undefined && before !== undefined ? volumeOfAttachment(before) : [])),
       source(podKind, (change) => volumesOfPod(changedObject(change), view)),
@@ -129,14 +135,26 @@ function volumeOfEvent({ involvedObject }: Event): readonly string[] {
   return name === undefined ? [] : [name];
 }
 
+/** Volumes whose provisioner may have to delete them. */
+const releasedBy = ({ metadata, status }: PersistentVolume): readonly string[] => {
+  const provisioner = metadata.annotations?.[annotations.provisionedBy];
+  return provisioner !== undefined && (status.phase === 'Released' || status.phase === 'Failed') ? [provisioner] : [];
+};
+
 class Reclaimer {
   readonly snapshot: ReclaimerSnapshot;
+  /** Fired by answers of drivers. */
+  readonly trigger = new Trigger<string>();
+  readonly #calls: BackgroundCalls;
+  readonly #released: Index<PersistentVolume>;
   readonly #options: ReclaimerOptions;
   readonly writer: ObjectWriter;
 
   constructor(options: ReclaimerOptions, podEvents: RecyclerPodEvents) {
     const { client, informers, view, events, drivers } = options;
     this.#options = options;
+    this.#calls = new BackgroundCalls(options.world.log);
+    this.#released = informers.cache(persistentVolumeKind).addIndex(releasedBy);
     this.writer = new ObjectWriter(client, [untypedKind(persistentVolumeKind), untypedKind(podKind), untypedKind(volumeIntentKind)]);
     const [intents, pods] = [informers.cache(volumeIntentKind), informers.cache(podKind)];
     const nodes = informers.cache(nodeKind);
@@ -168,16 +186,32 @@ class Reclaimer {
     return isSettled({ name, volume: this.#options.view.volumes.get(name), snapshot: this.snapshot }) ? none : [name];
   }
 
+  volumesOfDriver(driver: string): readonly string[] {
+    return this.#released.get(driver).map(({ metadata }) => metadata.name);
+  }
+
   *keysForClaimChange(key: string): Generator<string> {
     for (const { name } of this.#options.view.volumes.withClaimRef(key)) yield* this.keysForVolumeChange(name);
   }
 
   /** The server is asked for the intent once more: the deletion may have been cancelled. */
   async deleteAsset(intent: DeleteIntent): Promise<Outcome> {
-    const { client, drivers, world } = this.#options;
+    const { client, drivers } = this.#options;
     const current = await confirmCurrent(client, volumeIntentKind, intent);
     if (current !== 'done') return current;
-    const outcome = await drivers.delete(intent.spec.driver, intent.spec.source);
+    if (drivers.facts(intent.spec.driver)?.csi === undefined) return this.#delete(intent);
+    const name = volumeNameOf(intent);
+    return this.#calls.start(
+      name,
+      () => this.#delete(intent),
+      () => this.trigger.fire(name),
+    );
+  }
+
+  async #delete(intent: DeleteIntent): Promise<Outcome> {
+    const { drivers, world } = this.#options;
+    const { driver, source, secret } = intent.spec;
+    const outcome = await drivers.delete(driver, source, secret);
     const object = outcome.type === 'deleted' ? afterDeleted(intent) : afterFailure(intent, outcome, world.clock.now());
     return this.writer.perform({ do: 'update', object, from: intent });
   }

@@ -7,7 +7,7 @@ import type { Claim } from '../volumes/claim.ts';
 import { type Decision, type LastEvent, recordIfChanged, update } from '../../client/decision.ts';
 import { because, type VolumeReason } from '../volumes/decision.ts';
 import type { DriverCapabilities } from '../../api/volumes/driver-capabilities.ts';
-import { isFor, newIntent, type VolumeIntent, waitsUntil } from '../../api/volumes/intent.ts';
+import { deletionSecretOf, isFor, newIntent, type VolumeIntent, waitsUntil } from '../../api/volumes/intent.ts';
 import type { Volume } from '../volumes/volume.ts';
 import { type DeleteIntent, fail, type ReclaimerAction } from './actions.ts';
 import { deleterOf, isAbandoned, withoutOwnFinalizers, withMigrationAndFinalizers } from './deleter.ts';
@@ -140,18 +140,20 @@ function deleteVolume(what: Reclaim, intent: DeleteIntent | undefined): Reclaime
     return { actions: [], reasons: [because('StillAttached', text, 'attach-detach')] };
   }
   if (intent !== undefined) return confirmed(what, attempt(what, intent));
+  const secret = deletionSecretOf(volume.object.metadata.annotations);
   const object = newIntent(volume.name, {
     operation: 'Delete',
     driver: deleter.driver.name,
     volume: { name: volume.name, uid: volume.uid },
     source: deleter.source,
+    ...(secret === undefined ? {} : { secret }),
   });
   return confirmed(what, { actions: [{ do: 'create', object }], reasons: [because('Deleting', 'its asset is to be deleted', 'driver')] });
 }
 
 function attempt({ volume, snapshot, now }: Reclaim, intent: DeleteIntent): ReclaimerDecision {
   const { phase, message = '', inUse = false } = intent.status;
-  const wait = waitsUntil(intent, now);
+  const wait = waitsUntil(intent, now, snapshot.driver(intent.spec.driver)?.csi?.answersSince);
   const call: readonly ReclaimerAction[] = wait === undefined ? [{ do: 'deleteAsset', intent }] : [];
   const again = wait === undefined ? {} : { again: wait };
   if (phase !== 'Failing') return { actions: call, reasons: [because('Deleting', 'its asset is being deleted', 'driver')] };

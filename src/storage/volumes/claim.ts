@@ -85,3 +85,7 @@ export const claimKey = (namespace: string, name: string): string => `${namespac
 
 /** The claim has and names no volume: it takes the best match. */
 export const takesAnyVolume = (claim: Claim): boolean => !claim.everBound && claim.volumeName === '';
+
+/** The namespace of the object that the claim names as its data source. */
+export const sourceNamespaceOf = ({ namespace, dataSource }: Claim): string =>
+  (dataSource?.namespace ?? '') === '' ? namespace : (dataSource?.namespace ?? '');

@@ -1,4 +1,5 @@
-import type { PersistentVolumeClaimSpec } from '../../api/generated/types.ts';
+import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from '../../api/generated/types.ts';
+import { snapshotGroup } from '../../api/kinds/snapshot/volume-snapshot.ts';
 
 /** What a claim wants its new volume to be filled with. */
 export interface DataSource {
@@ -23,4 +24,11 @@ export function dataSourceOf({ dataSource, dataSourceRef }: PersistentVolumeClai
 export function showDataSource({ field, group, kind, name, namespace }: DataSource): string {
   const place = `${group === '' ? '' : ` of group ${group}`}${namespace === '' ? '' : ` in namespace ${namespace}`}`;
   return `${field} names ${kind} ${JSON.stringify(name)}${place}`;
+}
+
+/** The snapshot that a claim which waits for its volume wants to have restored: 'namespace/name'. */
+export function restoredSnapshotOf({ metadata, spec, status }: PersistentVolumeClaim): readonly string[] {
+  const source = dataSourceOf(spec);
+  if (source?.kind !== 'VolumeSnapshot' || source.group !== snapshotGroup || status.phase === 'Bound' || status.phase === 'Lost') return [];
+  return [`${source.namespace === '' ? (metadata.namespace ?? '') : source.namespace}/${source.name}`];
 }

@@ -15,6 +15,8 @@ export type Actor =
   | 'attach-detach'
   | 'external attacher'
   | 'external resizer'
+  | 'external snapshotter'
+  | 'volume populator'
   | 'driver'
   | 'node'
   | 'user'

@@ -1,6 +1,7 @@
 /** The resize fields and conditions of a claim's status, as with Kubernetes' RecoverVolumeExpansionFailure. The same claim if nothing changes. */
-import type { PersistentVolumeClaim, PersistentVolumeClaimCondition, PersistentVolumeClaimStatus } from '../../api/generated/types.ts';
+import type { PersistentVolumeClaim, PersistentVolumeClaimCondition } from '../../api/generated/types.ts';
 import { annotations } from '../../api/volumes/annotations.ts';
+import { conditionTime, withConditions } from './claim-conditions.ts';
 import { withAnnotations } from './edits.ts';
 
 /** status.allocatedResourceStatuses of a claim; '': none. */
@@ -29,6 +30,7 @@ export function resizeStatusOf({ status }: PersistentVolumeClaim): ResizeStatus 
 }
 
 const resizeConditions: ReadonlySet<string> = new Set(['Resizing', 'FileSystemResizePending', 'ControllerResizeError', 'NodeResizeError']);
+const none: ReadonlySet<string> = new Set();
 
 /** A driver is about to be asked for `size`. If it was asked for this size before, the conditions of that attempt stay. */
 export function markControllerResizing(
@@ -36,7 +38,7 @@ export function markControllerResizing(
   size: string,
   { isNew, now }: { readonly isNew: boolean; readonly now: number },
 ): PersistentVolumeClaim {
-  const marked = withConditions(claim, [condition('Resizing', now)], { keepOthers: !isNew });
+  const marked = withConditions(claim, [condition('Resizing', now)], isNew ? resizeConditions : none);
   const resizing = isNew ? withResizeStatus(marked, 'ControllerResizeInProgress') : marked;
   const { allocatedResources } = resizing.status;
   const sized =
@@ -49,7 +51,7 @@ export function markControllerResizing(
 /** The volume is expanded; the node has to resize the file system. */
 export function markNodeResizePending(claim: PersistentVolumeClaim, now: number): PersistentVolumeClaim {
   const message = 'Waiting for user to (re-)start a pod to finish file system resize of volume on node.';
-  const marked = withConditions(claim, [condition('FileSystemResizePending', now, message)], { keepOthers: true });
+  const marked = withConditions(claim, [condition('FileSystemResizePending', now, message)], none);
   return withAnnotations(withResizeStatus(marked, 'NodeResizePending'), { [annotations.nodeExpansionNotRequired]: undefined });
 }
 
@@ -61,7 +63,7 @@ interface ResizeFailure {
 const failedIn =
   (part: 'Controller' | 'Node') =>
   (claim: PersistentVolumeClaim, why: string, { infeasible, now }: ResizeFailure): PersistentVolumeClaim => {
-    const marked = withConditions(claim, [condition(`${part}ResizeError`, now, `failed to expand pvc with ${why}`)], { keepOthers: true });
+    const marked = withConditions(claim, [condition(`${part}ResizeError`, now, `failed to expand pvc with ${why}`)], none);
     return infeasible ? withResizeStatus(marked, `${part}ResizeInfeasible`) : marked;
   };
 
@@ -75,45 +77,19 @@ export const markNodeResizeFailed = failedIn('Node');
 
 /** Volume and file system have the size. */
 export function markResizeFinished(claim: PersistentVolumeClaim, size: string): PersistentVolumeClaim {
-  const cleared = withResizeStatus(withConditions(claim, [], { keepOthers: false }), '');
+  const cleared = withResizeStatus(withConditions(claim, [], resizeConditions), '');
   const { capacity } = cleared.status;
   return capacity?.['storage'] === size ? cleared : { ...cleared, status: { ...cleared.status, capacity: { ...capacity, storage: size } } };
 }
 
 function condition(type: string, now: number, message?: string): PersistentVolumeClaimCondition {
-  const lastTransitionTime = `${new Date(now).toISOString().slice(0, 19)}Z`;
-  return { type, status: 'True', lastProbeTime: null, lastTransitionTime, ...(message === undefined ? {} : { message }) };
-}
-
-/** Other conditions stay. A condition that holds already keeps its times. */
-function withConditions(
-  claim: PersistentVolumeClaim,
-  wanted: readonly PersistentVolumeClaimCondition[],
-  { keepOthers }: { readonly keepOthers: boolean },
-): PersistentVolumeClaim {
-  const before = claim.status.conditions ?? [];
-  const kept = before.flatMap((old) => {
-    const next = wanted.find(({ type }) => type === old.type);
-    if (next !== undefined) return [next.status === old.status && next.message === old.message ? old : next];
-    return resizeConditions.has(old.type) && !keepOthers ? [] : [old];
-  });
-  const after = [...kept, ...wanted.filter(({ type }) => !before.some((old) => old.type === type))];
-  const isSame = after.length === before.length && after.every((each, i) => each === before[i]);
-  return isSame ? claim : { ...claim, status: withField(claim.status, 'conditions', after.length === 0 ? undefined : after) };
+  return { type, status: 'True', lastProbeTime: null, lastTransitionTime: conditionTime(now), ...(message === undefined ? {} : { message }) };
 }
 
 function withResizeStatus(claim: PersistentVolumeClaim, resizeStatus: ResizeStatus): PersistentVolumeClaim {
   const { storage: before, ...others } = claim.status.allocatedResourceStatuses ?? {};
   if ((before ?? '') === resizeStatus) return claim;
   const statuses = resizeStatus === '' ? others : { ...others, storage: resizeStatus };
-  return { ...claim, status: withField(claim.status, 'allocatedResourceStatuses', Object.keys(statuses).length === 0 ? undefined : statuses) };
-}
-
-function withField<K extends 'conditions' | 'allocatedResourceStatuses'>(
-  status: PersistentVolumeClaimStatus,
-  field: K,
-  value: PersistentVolumeClaimStatus[K],
-): PersistentVolumeClaimStatus {
-  const { [field]: _, ...rest } = status;
-  return value === undefined ? rest : { ...rest, [field]: value };
+  const { allocatedResourceStatuses: _, ...rest } = claim.status;
+  return { ...claim, status: Object.keys(statuses).length === 0 ? rest : { ...rest, allocatedResourceStatuses: statuses } };
 }

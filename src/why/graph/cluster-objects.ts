@@ -16,6 +16,7 @@ import type {
   StorageClass,
   VolumeAttachment,
 } from '../../api/generated/types.ts';
+import type { VolumeSnapshot, VolumeSnapshotClass, VolumeSnapshotContent } from '../../api/kinds/snapshot/volume-snapshot.ts';
 import type { VolumeIntent } from '../../api/volumes/intent.ts';
 import type { UnreadResource } from '../explanation/explanation.ts';
 
@@ -42,6 +43,9 @@ export interface ClusterObjects {
   readonly replicaSets?: readonly Stored<ReplicaSet>[];
   readonly jobs?: readonly Stored<Job>[];
   readonly quotas?: readonly Stored<ResourceQuota>[];
+  readonly snapshots?: readonly Stored<VolumeSnapshot>[];
+  readonly snapshotContents?: readonly Stored<VolumeSnapshotContent>[];
+  readonly snapshotClasses?: readonly Stored<VolumeSnapshotClass>[];
   /** Only Mooring has VolumeIntents. */
   readonly intents?: readonly Stored<VolumeIntent>[];
   /** The last lines of containers that crash. */

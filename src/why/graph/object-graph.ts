@@ -1,3 +1,4 @@
+import type { VolumeSnapshot, VolumeSnapshotClass, VolumeSnapshotContent } from '../../api/kinds/snapshot/volume-snapshot.ts';
 import type { Stored } from '../../api/stored.ts';
 import type {
   CSIDriver,
@@ -41,6 +42,9 @@ export class ObjectGraph {
   readonly replicaSets: readonly Stored<ReplicaSet>[];
   readonly jobs: readonly Stored<Job>[];
   readonly quotas: readonly Stored<ResourceQuota>[];
+  readonly snapshots: readonly Stored<VolumeSnapshot>[];
+  readonly snapshotContents: readonly Stored<VolumeSnapshotContent>[];
+  readonly snapshotClasses: readonly Stored<VolumeSnapshotClass>[];
   /** The pods on nodes; those of all namespaces if `wasRead('placed')`. */
   readonly placed: readonly Stored<Pod>[];
   readonly #objects: ClusterObjects;
@@ -67,6 +71,9 @@ export class ObjectGraph {
     this.replicaSets = objects.replicaSets ?? [];
     this.jobs = objects.jobs ?? [];
     this.quotas = objects.quotas ?? [];
+    this.snapshots = objects.snapshots ?? [];
+    this.snapshotContents = objects.snapshotContents ?? [];
+    this.snapshotClasses = objects.snapshotClasses ?? [];
     this.placed = (objects.placed ?? this.pods).filter(
       ({ spec, status }) => (spec.nodeName ?? '') !== '' && status.phase !== 'Succeeded' && status.phase !== 'Failed',
     );

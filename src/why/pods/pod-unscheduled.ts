@@ -10,8 +10,9 @@ import { endOf, endPods } from '../volumes/terminating.ts';
 import { nodeFixes, noNode } from '../candidates/node-fixes.ts';
 import { nodesFor, refusedEverywhere } from '../candidates/node-candidates.ts';
 import { missingClaims, notOwned } from './pod-claims.ts';
-import { schedulerMessage } from '../candidates/scheduler-message.ts';
+import { refusedClaims, schedulerMessage } from '../candidates/scheduler-message.ts';
 import type { ObjectGraph } from '../graph/object-graph.ts';
+import { kubectl } from '../explanation/commands.ts';
 import { listed, someOf } from '../explanation/words.ts';
 
 export function unscheduled(pod: Stored<Pod>, graph: ObjectGraph): Diagnosis {
@@ -78,6 +79,8 @@ function nodes(pod: Stored<Pod>, graph: ObjectGraph): Diagnosis {
   const candidates = nodesFor(pod, graph);
   const message = schedulerMessage(pod);
   const fitting = candidates.filter(({ refusals }) => refusals.length === 0);
+  const refused = refusedClaims(pod);
+  if (refused.length > 0) return { ...provisioningFailed(pod, refused), facts: message, candidates };
   if (!graph.wasRead('nodes') || fitting.length > 0) return { ...possible(fitting, { message, graph }), facts: message, candidates };
   const isStorage = candidates.some(({ refusals }) => refusals.some(({ rule }) => storageRules.has(rule)));
   return {
@@ -101,6 +104,18 @@ function nowhere({ text, wanted }: Refusal): Diagnosis {
     summary: `No node can run the pod: the pod ${text}.`,
     fixes: wanted === undefined ? [] : [{ text: `the pod needs ${wanted}`, commands: [] }],
     next: { who: 'you', does: 'change that; then the scheduler tries again at once' },
+  };
+}
+
+/** The scheduler and the provisioner try again, and the driver is not expected to answer otherwise. */
+function provisioningFailed({ metadata: { namespace } }: Stored<Pod>, claims: readonly string[]): Diagnosis {
+  const names = listed(claims.map((name) => `pvc/${name}`));
+  return {
+    verdict: 'stuck',
+    code: 'ProvisioningFailed',
+    summary: `A node was chosen, but no volume could be provisioned there for ${names}; its events have the driver's reason.`,
+    fixes: claims.map((name) => ({ text: `read the reason, and change what the claim asks for`, commands: [kubectl(namespace, 'describe', 'pvc', name)] })),
+    next: { who: 'the scheduler', does: 'chooses a node again, and the driver is asked again' },
   };
 }
 

@@ -11,7 +11,12 @@ import type { UnreadResource } from '../explanation/explanation.ts';
 
 /** The cluster does not answer, or does not let the target be read. */
 export class ClusterError extends Error {
-  override readonly name = 'ClusterError';
+  override readonly name: string = 'ClusterError';
+}
+
+/** No answer came. */
+export class ClusterUnreachable extends ClusterError {
+  override readonly name = 'ClusterUnreachable';
 }
 
 /** Reads logs of containers: they are text, which a client of objects does not read. */
@@ -73,7 +78,7 @@ export class ClusterReader {
   /** The same; a refusal is not listed in `unseen`. @throws ClusterError */
   async tryList<T extends KubeObject>(kind: Kind<T>): Promise<readonly Stored<T>[]> {
     const result = await this.#client.list(kind);
-    if (!result.ok && result.reason === 'unreachable') throw new ClusterError(`the cluster does not answer: ${result.error.message}`);
+    if (!result.ok && result.reason === 'unreachable') throw new ClusterUnreachable(`the cluster does not answer: ${result.error.message}`);
     return result.ok ? result.value.items : [];
   }
 
@@ -114,7 +119,7 @@ export class ClusterReader {
   /** At most one object; a refusal is not listed in `unseen`. @throws ClusterError */
   async tryGet<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<readonly Stored<T>[]> {
     const result = await this.#client.get(kind, ref);
-    if (!result.ok && result.reason === 'unreachable') throw new ClusterError(`the cluster does not answer: ${result.error.message}`);
+    if (!result.ok && result.reason === 'unreachable') throw new ClusterUnreachable(`the cluster does not answer: ${result.error.message}`);
     return result.ok ? [result.value] : [];
   }
 
@@ -130,7 +135,7 @@ export class ClusterReader {
   }
 
   #unreadable(kind: Kind<never>, { reason, error }: { readonly reason: string; readonly error: Error }, namespace: string | undefined): undefined {
-    if (reason === 'unreachable') throw new ClusterError(`the cluster does not answer: ${error.message}`);
+    if (reason === 'unreachable') throw new ClusterUnreachable(`the cluster does not answer: ${error.message}`);
     if (reason === 'unauthorized') throw new ClusterError(`the cluster does not accept these credentials: ${error.message}`);
     const what = `${qualifiedResource(kind)}${namespace === undefined ? '' : ` in namespace ${namespace}`}`;
     if (!this.#unseen.some((each) => each.what === what)) this.#unseen.push({ what, because: error.message });

@@ -18,6 +18,7 @@ import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts'
 import { storageClassKind } from '../../api/kinds/storage/storage-class.ts';
 import { volumeAttachmentKind } from '../../api/kinds/storage/volume-attachment.ts';
 import { podKind } from '../../api/kinds/pod/pod.ts';
+import { volumeSnapshotClassKind, volumeSnapshotContentKind, volumeSnapshotKind } from '../../api/kinds/snapshot/volume-snapshot.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { claimKey, readClaim } from '../../storage/volumes/claim.ts';
 import { isInTree, csiDriverOf } from '../../api/volumes/csi-migration.ts';
@@ -91,12 +92,14 @@ const listOfTarget: Readonly<Partial<Record<TargetKind, ObjectList>>> = {
   sc: 'classes',
   ns: 'namespaces',
   quota: 'quotas',
+  vs: 'snapshots',
 };
 const targetKinds: Readonly<Partial<Record<TargetKind, Kind<KubeObject>>>> = {
   sts: untypedKind(statefulSetKind),
   deploy: untypedKind(deploymentKind),
   job: untypedKind(jobKind),
   quota: untypedKind(resourceQuotaKind),
+  vs: untypedKind(volumeSnapshotKind),
 };
 
 /** All lists; those of the namespace, if one is given. */
@@ -119,8 +122,19 @@ async function readAll(reader: ClusterReader, namespace: string | undefined): Pr
     reader.list(jobKind, inside),
     reader.list(resourceQuotaKind, inside),
   ]);
+  const snapshots = await forSnapshots(reader, namespace);
   const placed = namespace === undefined ? pods : await reader.list(podKind, { fieldSelector: placedPods });
-  return { ...placing, claims, pods, volumes, classes, namespaces, capacities, intents, sets, deployments, replicaSets, jobs, quotas, placed };
+  return { ...placing, claims, pods, volumes, classes, namespaces, capacities, intents, sets, deployments, replicaSets, jobs, quotas, placed, ...snapshots };
+}
+
+/** Not every server has them. */
+async function forSnapshots(reader: ClusterReader, namespace: string | undefined): Promise<ReadObjects> {
+  const [snapshots, snapshotContents, snapshotClasses] = await Promise.all([
+    reader.tryList(volumeSnapshotKind),
+    reader.tryList(volumeSnapshotContentKind),
+    reader.tryList(volumeSnapshotClassKind),
+  ]);
+  return { snapshots: snapshots.filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace), snapshotContents, snapshotClasses };
 }
 
 const placedPods = 'spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed';
@@ -132,7 +146,8 @@ async function readForClaim(reader: ClusterReader, { namespace = '', name }: Tar
   const pods = reader.list(podKind, { namespace });
   const { volumeName, everBound } = readClaim(claim);
   if (everBound && volumeName !== '') return { claims, pods: await pods, volumes: await reader.getEach(persistentVolumeKind, [volumeName]) };
-  return { claims, pods: await pods, ...(await forUnbound(reader, [claim])) };
+  const snapshots = claim.spec.dataSource?.kind === 'VolumeSnapshot' ? await forSnapshots(reader, namespace) : {};
+  return { claims, pods: await pods, ...(await forUnbound(reader, [claim])), ...snapshots };
 }
 
 /** For claims without a volume: the volumes that may fit, and what provisions new ones. */

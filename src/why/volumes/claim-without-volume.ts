@@ -11,7 +11,7 @@ import { nodeFixes, noNode } from '../candidates/node-fixes.ts';
 import { nodesFor } from '../candidates/node-candidates.ts';
 import { noProvisioner } from '../graph/provisioner-evidence.ts';
 import { isReleased, remake, repairsOf } from '../candidates/volume-fixes.ts';
-import { schedulerMessage } from '../candidates/scheduler-message.ts';
+import { refusedClaims, schedulerMessage } from '../candidates/scheduler-message.ts';
 import type { ObjectGraph } from '../graph/object-graph.ts';
 import type { ClaimWithReason } from './claim-with-reason.ts';
 import { zonesInClass } from './zones-in-class.ts';
@@ -142,6 +142,7 @@ export function waitForPods(explained: ClaimWithReason): Diagnosis {
   const volumes = volumesFor(claim, graph);
   const isMade = graph.class(claim.className)?.provisioner !== noProvisioner;
   if (!isMade && graph.wasRead('volumes') && volumes.every(({ refusals }) => refusals.length > 0)) return nothingToChoose(claim, volumes, { pod, graph });
+  if (refusedClaims(pod).includes(claim.name)) return provisioningFailed(claim, pod, graph);
   const nodes = nodesFor(pod, graph);
   const isHopeless = nodes.length > 0 && nodes.every(({ refusals }) => refusals.length > 0);
   const who = listed((reason.pods ?? []).map((each) => `pod/${each}`));
@@ -153,6 +154,18 @@ export function waitForPods(explained: ClaimWithReason): Diagnosis {
     candidates: nodes,
     fixes: isHopeless ? nodeFixes({ pod, candidates: nodes, graph }) : [],
     next: { who: 'the scheduler', does: `chooses a node for ${who}; then the volume is bound` },
+  };
+}
+
+/** The scheduler and the provisioner try again, and the driver is not expected to answer otherwise. */
+function provisioningFailed(claim: Claim, pod: Stored<Pod>, graph: ObjectGraph): Diagnosis {
+  return {
+    verdict: 'stuck',
+    code: 'ProvisioningFailed',
+    summary: `${name(pod)} waits for the claim, and a node was chosen, but no volume could be provisioned there; the events of the claim have the driver's reason.`,
+    facts: [...usualFacts(claim, graph), ...schedulerMessage(pod)],
+    fixes: [{ text: 'read the reason, and change what the claim asks for', commands: [kubectl(claim.namespace, 'describe', 'pvc', claim.name)] }],
+    next: { who: 'the scheduler', does: `chooses a node for ${name(pod)} again, and the driver is asked again` },
   };
 }
 

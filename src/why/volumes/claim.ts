@@ -3,6 +3,7 @@ import { decideClaim } from '../../storage/binder/decide.ts';
 import type { Claim } from '../../storage/volumes/claim.ts';
 import type { Volume } from '../../storage/volumes/volume.ts';
 import { diagnoseExpansion } from './expansion.ts';
+import { diagnoseModification } from './modification.ts';
 import { type ObjectExplanation, explanationOf, nothingToDo, type Diagnosis } from '../explanation/explanation.ts';
 import { diagnoseTerminatingClaim } from './terminating.ts';
 import { lost, misbound, mismatch, missingVolume, takenVolume } from './claim-with-volume.ts';
@@ -72,6 +73,8 @@ function bound({ claim, graph }: ClaimWithReason): Diagnosis {
   const volume = graph.volume(claim.volumeName);
   const expansion = volume === undefined ? undefined : diagnoseExpansion(claim, volume, graph);
   if (expansion !== undefined) return expansion;
+  const modification = volume === undefined ? undefined : diagnoseModification(claim, volume);
+  if (modification !== undefined) return modification;
   const pods = graph.podsUsing(claim.key).map(({ metadata }) => `pod/${metadata.name}`);
   return {
     verdict: 'fine',

@@ -26,6 +26,7 @@ function prospectOf({ metadata: { name }, provisioner }: Stored<StorageClass>, c
   const need = provisioningNeedOf(inClass, { ...provisionerSnapshot(graph), hasNode: () => true });
   switch (need.type) {
     case 'make':
+    case 'populated':
     case 'nothing':
       return 'good';
     case 'external':

@@ -4,8 +4,10 @@ import { decide } from '../../storage/provisioner/decide.ts';
 import { type ProvisioningNeed, provisioningNeedOf, type Refusal } from '../../storage/provisioner/provisioning-need.ts';
 import { annotations } from '../../api/volumes/annotations.ts';
 import type { Claim } from '../../storage/volumes/claim.ts';
+import { type DataSource, showDataSource } from '../../storage/volumes/data-source.ts';
 import { isFor } from '../../api/volumes/intent.ts';
 import { nearestNames } from '../../api/nearest-name.ts';
+import { humanDuration } from '../../api/printer-columns.ts';
 import { shown, volumesFor } from '../candidates/volume-candidates.ts';
 import { noneFits } from './claim-without-volume.ts';
 import { kubectl } from '../explanation/commands.ts';
@@ -17,17 +19,25 @@ import { remake, repairsOf } from '../candidates/volume-fixes.ts';
 import { provisionerSnapshot } from '../graph/snapshots.ts';
 import type { ObjectGraph } from '../graph/object-graph.ts';
 import type { ClaimWithReason } from './claim-with-reason.ts';
+import { waitsForSnapshot } from './snapshot.ts';
 import { zonesInClass } from './zones-in-class.ts';
+import { timeOf } from '../explanation/timestamps.ts';
 import { requestFact, requirementText, listed, plural, quoted, someOf } from '../explanation/words.ts';
 
 export function provisioning({ claim, graph }: ClaimWithReason): Diagnosis {
   const intent = graph.intentFor(provisionedName(claim));
   if (intent !== undefined && isFor(intent, 'Create')) return intentRecorded(claim, intent, graph);
   if (!graph.wasRead('classes')) return classUnseen(claim);
+  const waiting = waitsForSnapshot(claim, graph);
+  if (waiting !== undefined) return { ...factsAndCandidates(claim, graph), ...waiting };
   const need = provisioningNeedOf(claim, provisionerSnapshot(graph));
   switch (need.type) {
     case 'external':
-      return external(claim, need.provisioner, graph);
+      return claim.dataSource !== undefined && isPopulated(claim.dataSource)
+        ? populated(claim, claim.dataSource, graph)
+        : external(claim, need.provisioner, graph);
+    case 'populated':
+      return populated(claim, need.source, graph);
     case 'refused':
       return refused(claim, need, graph);
     case 'make':
@@ -67,7 +77,7 @@ function intentRecorded(claim: Claim, intent: CreateIntent, graph: ObjectGraph):
       ...base,
       verdict: 'waiting',
       code: reason?.code ?? 'Provisioning',
-      summary: `No volume fits the claim, so ${driver} provisions one: ${text}.`,
+      summary: `No volume fits the claim, so ${driver} provisions one: ${text}${inFlight(intent, graph)}.`,
       next: { who: driver, does: 'finishes the volume' },
     };
   }
@@ -85,6 +95,13 @@ function intentRecorded(claim: Claim, intent: CreateIntent, graph: ObjectGraph):
     ],
     next: { who: driver, does: 'retries', ...(notBefore === undefined ? {} : { by: notBefore }) },
   };
+}
+
+/** A driver that hangs answers after the deadline of the call, at the latest. */
+function inFlight({ metadata, status }: CreateIntent, { now }: ObjectGraph): string {
+  const since = timeOf(metadata.creationTimestamp);
+  if (status.asset !== undefined || since === undefined) return '';
+  return ` (CreateVolume is in flight since ${metadata.creationTimestamp ?? ''}, ${humanDuration(now - since)} ago)`;
 }
 
 /** A volume that is created by hand, or changed, would do as well. */
@@ -120,6 +137,27 @@ function external(claim: Claim, provisioner: string, graph: ObjectGraph): Diagno
   };
 }
 
+/** Neither a claim nor a snapshot: only a volume populator can fill the volume. */
+function populated(claim: Claim, source: DataSource, graph: ObjectGraph): Diagnosis {
+  const who = `the volume populator for kind ${source.kind} of group ${source.group}`;
+  return {
+    ...factsAndCandidates(claim, graph),
+    verdict: 'waiting',
+    code: 'ExternalPopulator',
+    summary: `${showDataSource(source)}, so ${who} has to make a volume, fill it, and bind it to the claim. No empty volume is provisioned in its place.`,
+    fixes: [
+      { text: 'check that a volume populator is registered for that kind', commands: [kubectl(undefined, 'get', 'volumepopulators')] },
+      {
+        text: 'read the events of the claim, and look at the claim and the pod that the populator makes for it',
+        commands: [kubectl(claim.namespace, 'events', '--for', `pvc/${claim.name}`), `kubectl get pvc,pods -A | grep ${claim.uid}`],
+      },
+    ],
+    next: { who, does: 'fills a volume and binds it to the claim' },
+  };
+}
+
+const isPopulated = ({ kind, group }: DataSource): boolean => !(kind === 'PersistentVolumeClaim' && group === '') && kind !== 'VolumeSnapshot';
+
 function suspicion(provisioner: string, { type, made, nodes }: ProvisionerEvidence): string {
   switch (type) {
     case 'absent':
@@ -139,6 +177,10 @@ function provisionerFixes(claim: Claim, provisioner: string, { type }: Provision
       {
         text: `install ${provisioner}, or start it; it provisions the volume as soon as it runs`,
         commands: [kubectl(undefined, 'get', 'csidrivers'), 'kubectl get pods -A | grep -i csi'],
+      },
+      {
+        text: 'if it runs, for instance behind a socket of --csi-endpoint: read what it says about the claim',
+        commands: [kubectl(claim.namespace, 'events', '--for', `pvc/${claim.name}`)],
       },
     ];
   }
@@ -209,6 +251,7 @@ function fixOf(cause: Refusal, claim: Claim): Fix {
     case 'class':
     case 'plugin':
     case 'zones':
+    case 'csi':
       return remake(claim, 'with another StorageClass');
   }
 }

@@ -147,6 +147,52 @@ test(
   }),
 );
 
+describe('runtime classes', () => {
+  const classes = '/apis/node.k8s.io/v1/runtimeclasses';
+  const forbidden = (name: string, reason: string) => ({ code: 403, message: `pods "${name}" is forbidden: ${reason}` });
+
+  test(
+    'a pod gets overhead, node selector and tolerations of its class',
+    onApi(async (api) => {
+      await api.create(classes, {
+        metadata: { name: 'vm' },
+        handler: 'vm',
+        overhead: { podFixed: { memory: '100Mi' } },
+        scheduling: { nodeSelector: { vm: 'yes' }, tolerations: [{ key: 'vm', operator: 'Exists' }] },
+      });
+      const tolerations = [{ key: 'own', operator: 'Exists' }];
+      const { spec } = (await api.create(pods, pod('a', { runtimeClassName: 'vm', nodeSelector: { zone: 'a' }, tolerations }))).body;
+      expect(spec).toMatchObject({ overhead: { memory: '100Mi' }, nodeSelector: { zone: 'a', vm: 'yes' } });
+      expect(spec.tolerations.map(({ key }: { key: string }) => key)).toEqual(expect.arrayContaining(['own', 'vm']));
+      expect((await api.create(pods, pod('same', { runtimeClassName: 'vm', overhead: { memory: '102400Ki' } }))).code).toBe(201);
+    }),
+  );
+
+  test(
+    'what contradicts the class, or has none, is refused',
+    onApi(async (api) => {
+      await api.create(classes, {
+        metadata: { name: 'vm' },
+        handler: 'vm',
+        overhead: { podFixed: { memory: '100Mi' } },
+        scheduling: { nodeSelector: { vm: 'yes' } },
+      });
+      expect((await api.create(pods, pod('a', { runtimeClassName: 'none' }))).body).toMatchObject(
+        forbidden('a', 'pod rejected: RuntimeClass "none" not found'),
+      );
+      expect((await api.create(pods, pod('b', { runtimeClassName: 'vm', overhead: { memory: '1Gi' } }))).body).toMatchObject(
+        forbidden('b', "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"),
+      );
+      expect((await api.create(pods, pod('c', { overhead: { memory: '1Gi' } }))).body).toMatchObject(
+        forbidden('c', 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead'),
+      );
+      expect((await api.create(pods, pod('d', { runtimeClassName: 'vm', nodeSelector: { vm: 'no' } }))).body).toMatchObject(
+        forbidden('d', 'conflict: runtimeClass.scheduling.nodeSelector[vm] = yes; pod.spec.nodeSelector[vm] = no'),
+      );
+    }),
+  );
+});
+
 describe('limit ranges', () => {
   const ranges = '/api/v1/namespaces/default/limitranges';
 

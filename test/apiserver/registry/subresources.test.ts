@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { parseRequestInfo } from '../../../src/api/request-info.ts';
 import { type ApiUnderTest, onApi } from '../api-under-test.ts';
 
 const ns = '/api/v1/namespaces/default';
@@ -338,6 +339,41 @@ describe('tokens', () => {
         node: { name: 'n' },
       });
       expect((await token(api, {})).body.spec).toMatchObject({ audiences: ['api'], expirationSeconds: 3600 });
+    }),
+  );
+
+  test(
+    'name the node that exists now, not an earlier one of that name',
+    onApi(async (api) => {
+      const ofPod = async () => JSON.parse((await token(api, { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: 'a' } })).body.status.token).node;
+      const create = async () => (await api.create('/api/v1/nodes', { metadata: { name: 'n' } })).body.metadata.uid;
+      const first = await create();
+      await api.create(pods, pod('a', { nodeName: 'n' }));
+      expect(await ofPod()).toEqual({ name: 'n', uid: first });
+      await api.send('DELETE', '/api/v1/nodes/n');
+      expect(await ofPod()).toEqual({ name: 'n', uid: '' });
+      const second = await create();
+      expect(await ofPod()).toEqual({ name: 'n', uid: second });
+    }),
+  );
+
+  test(
+    'are admitted before they are issued',
+    onApi(async (api) => {
+      await api.create('/api/v1/nodes', { metadata: { name: 'n' } });
+      const query = new URLSearchParams();
+      const asked = api.api.handle({
+        info: parseRequestInfo('POST', `${ns}/serviceaccounts/default/token`, query),
+        query,
+        user: { name: 'system:node:n', groups: ['system:nodes', 'system:authenticated'] },
+        userAgent: 'test',
+        body: {
+          type: 'object',
+          contentType: 'application/json',
+          object: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec: {} },
+        },
+      });
+      await expect(asked).rejects.toThrow('node requested token not bound to a pod');
     }),
   );
 

@@ -15,6 +15,7 @@ import { EventRecorder } from '../../../src/client/events/event-recorder.ts';
 import type { Transport } from '../../../src/client/transport.ts';
 import { deploymentController } from '../../../src/controllers/workloads/deployment/controller.ts';
 import { garbageCollector } from '../../../src/controllers/cluster/garbage-collector/controller.ts';
+import { replicaSets } from '../../../src/controllers/workloads/replica-set/variants.ts';
 import { replicaSetController } from '../../../src/controllers/workloads/replica-set/controller.ts';
 import type { World } from '../../../src/world/world.ts';
 import { startTestCluster, type TestCluster } from '../../client/test-cluster.ts';
@@ -39,7 +40,7 @@ export function runWorkloads(transport: Transport, world: World, more: Partial<L
   const common = { client, informers, clock: world.clock };
   const options = { world, informers, ...more };
   const loops = [
-    runController(replicaSetController({ ...common, recorder: recorder('replicaset-controller') }), options),
+    runController(replicaSetController(replicaSets, { ...common, recorder: recorder('replicaset-controller') }), options),
     runController(deploymentController({ ...common, recorder: recorder('deployment-controller') }), options),
     runController(
       garbageCollector({ ...common, kinds: allKinds, definedKinds: new DefinedKinds(informers), recorder: recorder('garbage-collector-controller') }),

@@ -25,6 +25,8 @@ export * from './hollow-scenarios.ts';
 export * from './node-scenarios.ts';
 export * from './scheduler-scenarios.ts';
 export * from './service-scenarios.ts';
+export { storageCapacities } from './capacity-scenarios.ts';
+export { groupSnapshots, populatedClaims, snapshots } from './snapshot-scenarios.ts';
 export * from './stateful-set-scenarios.ts';
 export * from './workload-scenarios.ts';
 
@@ -54,6 +56,16 @@ export const policies: Scenario = async (cluster) => {
     spec: { matchConstraints: { resourceRules }, validations: [{ expression: 'true' }] },
   });
   await cluster.wait();
+};
+
+/** A volume of a provisioner, reserved for a claim that does not exist, is deleted. */
+export const reserved: Scenario = async (cluster) => {
+  await cluster.create(persistentVolumeKind, {
+    metadata: { name: 'reserved', finalizers: ['external-provisioner.volume.kubernetes.io/finalizer'] },
+    spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/tmp/reserved' }, claimRef: inDefault('later') },
+  });
+  await cluster.wait();
+  await cluster.delete(persistentVolumeKind, { name: 'reserved' });
 };
 
 /** A claim is bound to a volume, and the volume is released. */

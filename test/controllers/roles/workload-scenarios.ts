@@ -1,8 +1,10 @@
 /** Work for the ReplicaSet and Deployment controllers. */
-import type { Deployment, Pod, ReplicaSet } from '../../../src/api/generated/types.ts';
+import type { Deployment, Pod, ReplicaSet, ReplicationController } from '../../../src/api/generated/types.ts';
 import { deploymentKind } from '../../../src/api/kinds/apps/deployment.ts';
 import { podKind } from '../../../src/api/kinds/pod/pod.ts';
 import { replicaSetKind } from '../../../src/api/kinds/apps/replica-set.ts';
+import { replicationControllerKind } from '../../../src/api/kinds/apps/replication-controller.ts';
+import type { Kind } from '../../../src/api/kind.ts';
 import type { Draft } from '../../../src/client/client.ts';
 import type { SimulatedCluster } from '../../../src/sim/cluster/simulated-cluster.ts';
 
@@ -24,15 +26,21 @@ const deployment = (image: string, annotations: Record<string, string> = {}): Dr
 });
 
 /** A ReplicaSet adopts an orphan, releases a pod that it does not select any more, and is scaled down. */
-export const replicas: Scenario = async (cluster) => {
+export const replicas: Scenario = (cluster) => adoptReleaseScale(cluster, replicaSetKind, replicaSet);
+
+/** The same of a ReplicationController. */
+export const replications: Scenario = (cluster) =>
+  adoptReleaseScale(cluster, replicationControllerKind, { ...replicaSet, spec: { replicas: 12, selector: labels, template: pod } });
+
+async function adoptReleaseScale<T extends ReplicaSet | ReplicationController>(cluster: SimulatedCluster, kind: Kind<T>, draft: Draft<T>): Promise<void> {
   await cluster.create(podKind, { ...pod, metadata: { ...inDefault('stray'), labels } });
-  await cluster.create(replicaSetKind, replicaSet);
+  await cluster.create(kind, draft);
   await cluster.wait();
   await cluster.change(podKind, inDefault('stray'), (stray) => ({ ...stray, metadata: { ...stray.metadata, labels: {} } }));
   await cluster.wait();
-  await cluster.change(replicaSetKind, inDefault('web'), (set) => ({ ...set, spec: { ...set.spec, replicas: 1 } }));
+  await cluster.change(kind, inDefault('web'), (set) => ({ ...set, spec: { ...set.spec, replicas: 1 } }));
   await cluster.wait();
-};
+}
 
 /** A Deployment adopts the ReplicaSet of an earlier one, is scaled, rolls out, cleans up, and rolls back by annotation. */
 export const rollouts: Scenario = async (cluster) => {

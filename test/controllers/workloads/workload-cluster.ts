@@ -19,6 +19,8 @@ import { cronJobController } from '../../../src/controllers/workloads/cron-job/c
 import { daemonSetController } from '../../../src/controllers/workloads/daemon-set/controller.ts';
 import { eventSources } from '../../../src/cluster/controllers/event-sources.ts';
 import { jobController } from '../../../src/controllers/workloads/job/controller.ts';
+import { replicaSetController } from '../../../src/controllers/workloads/replica-set/controller.ts';
+import { replicationControllers } from '../../../src/controllers/workloads/replica-set/variants.ts';
 import { ttlAfterFinished } from '../../../src/controllers/workloads/ttl-after-finished/controller.ts';
 import { jobOrphanPods } from '../../../src/controllers/workloads/job/orphan-pods/controller.ts';
 import type { World } from '../../../src/world/world.ts';
@@ -30,7 +32,7 @@ export const ok = <T>(result: Result<T>): T => {
 };
 export const inDefault = (name: string) => ({ namespace: 'default', name });
 
-/** The Job, CronJob and DaemonSet controllers as one process. */
+/** The Job, CronJob, DaemonSet and ReplicationController controllers as one process. */
 export function startWorkloads(transport: Transport, world: World, onAction?: NonNullable<LoopOptions['onAction']>): void {
   const informers: Informers = new Informers({ client: createClient({ transport }), world });
   const client = createClient({ transport, observer: informers.observer });
@@ -41,6 +43,7 @@ export function startWorkloads(transport: Transport, world: World, onAction?: No
   runController(ttlAfterFinished({ client, informers }), options);
   runController(cronJobController({ client, informers, recordedEvents: new RecordedEvents(recorder, world.clock), clock: world.clock }), options);
   runController(daemonSetController({ client, informers, recorder, clock: world.clock }), options);
+  runController(replicaSetController(replicationControllers, { client, informers, recorder, clock: world.clock }), options);
   informers.start();
 }
 

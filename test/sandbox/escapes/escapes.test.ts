@@ -172,7 +172,7 @@ describeWithSandboxes('ways out of a container', () => {
     const isOver = ({ status, spec }: Pod): boolean => {
       const all = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
       const started = (status.containerStatuses ?? []).length === (spec.containers ?? []).length;
-      return started && all.every(({ state: each }) => each?.terminated !== undefined || (each?.waiting?.reason ?? '').endsWith('Error'));
+      return started && all.every(({ state: each }) => each?.terminated !== undefined || /(Error|InvalidImageName)$/.test(each?.waiting?.reason ?? ''));
     };
     const running = async () => (await podsOf('hostile')).filter((pod) => !isOver(pod)).map(({ metadata }) => metadata.name);
     await vi.waitFor(async () => expect(await running()).toEqual([]), { timeout: 180_000, interval: 1000 });

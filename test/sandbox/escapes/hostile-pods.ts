@@ -157,8 +157,8 @@ export const hostilePods = ({ homeFile, abstractSocket }: Targets): readonly Hos
           { name: 'MOOR_KEPT', value: abstractSocket },
           { name: 'NOTIFY_SOCKET', value: `@${abstractSocket}` },
         ],
-        image: '../../../../../../etc/shadow',
       },
+      { name: 'named', ...script(look), image: '../../../../../../etc/shadow' },
     ],
   },
 ];

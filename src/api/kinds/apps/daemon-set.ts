@@ -4,7 +4,7 @@ import type { Kind } from '../../kind.ts';
 import { validateLabelSelector } from '../../validation/labels.ts';
 import { immutable, nonNegative } from '../../validation/metadata.ts';
 import { nameIsDnsSubdomain } from '../../validation/names.ts';
-import { ageColumn, integerColumn, nameColumn, textColumn, wideColumn } from '../../printer-columns.ts';
+import { ageColumn, integerColumn, nameColumn, textColumn, wideColumn, labelsCell } from '../../printer-columns.ts';
 import { everyVerb } from '../../verbs.ts';
 import { entry } from '../../validation/field-rules.ts';
 import { isEmptySelector, selectorCell } from '../../validation/label-selector.ts';
@@ -89,12 +89,6 @@ function validateStatus(status: DaemonSetStatus): FieldError[] {
   ];
 }
 
-/** 'a=b,c=d' */
-function showLabels(labels: Readonly<Record<string, string>> = {}): string {
-  const pairs = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
-  return pairs.length === 0 ? '<none>' : pairs.sort().join(',');
-}
-
 export const daemonSetKind: Kind<DaemonSet> = {
   group: 'apps',
   version: 'v1',
@@ -136,7 +130,7 @@ export const daemonSetKind: Kind<DaemonSet> = {
     integerColumn('Ready', ({ status }) => status.numberReady),
     integerColumn('Up-to-date', ({ status }) => status.updatedNumberScheduled ?? 0),
     integerColumn('Available', ({ status }) => status.numberAvailable ?? 0),
-    textColumn('Node Selector', ({ spec }) => showLabels(spec.template.spec.nodeSelector)),
+    textColumn('Node Selector', ({ spec }) => labelsCell(spec.template.spec.nodeSelector)),
     ageColumn,
     ...containerColumns<DaemonSet>(({ spec }) => spec.template),
     wideColumn('Selector', ({ spec }) => selectorCell(spec.selector)),

@@ -5,8 +5,8 @@ import type { PersistentVolumeClaimSpec, TypedLocalObjectReference } from '../..
  * are made to say the same, in place. `old`: the spec before this change.
  */
 export function normalizeDataSources(spec: PersistentVolumeClaimSpec, old?: PersistentVolumeClaimSpec): void {
-  // Sources in other namespaces are a feature that is off; what an older server let in may stay.
-  if ((spec.dataSourceRef?.namespace ?? '') !== '' && old?.dataSourceRef === undefined) delete spec.dataSourceRef;
+  // Kubernetes drops a source of another namespace while the feature CrossNamespaceVolumeDataSource is off, and the claim gets an empty volume. Here it
+  // stays, and the provisioner refuses it.
   const hadSource = old?.dataSource !== undefined || old?.dataSourceRef !== undefined;
   // The old way knew only claims and snapshots, and always ignored everything else.
   if (!hadSource && spec.dataSourceRef === undefined && !isClaimOrSnapshot(spec.dataSource)) delete spec.dataSource;

@@ -6,7 +6,14 @@ const create = {
   operation: 'Create',
   driver: 'kubernetes.io/host-path',
   claimRef: { namespace: 'default', name: 'data', uid: '1' },
-  request: { capacity: '1024Mi', accessModes: ['ReadWriteOnce'], volumeMode: 'Filesystem', storageClassName: 'fast', reclaimPolicy: 'Delete' },
+  request: {
+    capacity: '1024Mi',
+    accessModes: ['ReadWriteOnce'],
+    volumeMode: 'Filesystem',
+    storageClassName: 'fast',
+    reclaimPolicy: 'Delete',
+    source: { type: 'snapshot', handle: 'snap-1' },
+  },
 };
 const intent = (spec: Raw, status?: Raw): Raw => ({ metadata: { name: 'pvc-1' }, spec, ...(status === undefined ? {} : { status }) });
 

@@ -54,6 +54,54 @@ export interface CreateRequest {
   readonly allowedTopologies?: readonly TopologySelectorTerm[];
   /** The node that the scheduler chose for the pod that waits. */
   readonly selectedNode?: string;
+  /** What the volume is filled with; a driver that cannot do that fails. Undefined: it is empty. */
+  readonly source?: ContentSource;
+  /** Of a CSI driver. */
+  readonly csi?: CsiCreateRequest;
+}
+
+/** What CSI's CreateVolume and the PersistentVolume have beyond the above. Every attempt has the same, even if the nodes change meanwhile. */
+export interface CsiCreateRequest {
+  /** '': the driver chooses. */
+  readonly fsType: string;
+  /** The Secret of each call about the volume, by name: its data is read when the call is made. */
+  readonly secrets: CsiSecrets;
+  readonly accessibilityRequirements?: AccessibilityRequirements;
+  /** The parameters of the VolumeAttributesClass. */
+  readonly mutableParameters?: Readonly<Record<string, string>>;
+}
+
+export interface CsiSecrets {
+  readonly provisioner?: SecretName;
+  readonly controllerPublish?: SecretName;
+  readonly nodeStage?: SecretName;
+  readonly nodePublish?: SecretName;
+  readonly controllerExpand?: SecretName;
+  readonly nodeExpand?: SecretName;
+  readonly controllerModify?: SecretName;
+}
+
+export interface SecretName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** CSI's TopologyRequirement: alternatives of topology segments. */
+export interface AccessibilityRequirements {
+  readonly requisite: readonly Topology[];
+  readonly preferred: readonly Topology[];
+}
+
+export interface Topology {
+  readonly segments: TopologySegments;
+}
+
+export type TopologySegments = Readonly<Record<string, string>>;
+
+/** CSI's VolumeContentSource: a volume or a snapshot of the same driver. */
+export interface ContentSource {
+  readonly type: 'volume' | 'snapshot';
+  readonly handle: string;
 }
 
 export interface DeleteIntentSpec {
@@ -62,6 +110,8 @@ export interface DeleteIntentSpec {
   readonly volume: IntentVolume;
   /** Where the asset is: enough to delete it even if the PersistentVolume was removed by force. */
   readonly source: PersistentVolumeSource;
+  /** The Secret of the call, by name. */
+  readonly secret?: SecretName;
 }
 
 export interface ScrubIntentSpec {
@@ -95,6 +145,8 @@ export interface IntentStatus {
   readonly final?: boolean;
   /** It failed only because the asset is still in use: that is no error. */
   readonly inUse?: boolean;
+  /** Another node may do: the scheduler selects again. */
+  readonly reschedule?: boolean;
   readonly notBefore?: string;
   readonly asset?: Asset;
   readonly podUID?: string;

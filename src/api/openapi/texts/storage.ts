@@ -77,7 +77,8 @@ driver The driver that does it.
 claimRef The claim that it is done for.
 request What a new volume is to be like.
 volume The volume that it is done to.
-source Where that volume lies.`,
+source Where that volume lies.
+secret The Secret whose data the driver is given.`,
   VolumeIntentStatus: `How far an intent is.
 phase Pending: nothing is known yet. Failing: the last attempt failed. Created: the asset exists. Refused: it exists, and its PersistentVolume was not accepted. Running: a pod scrubs it. Deleted: the asset is gone.
 attempts How many attempts have failed.
@@ -87,7 +88,8 @@ inUse Whether it failed because the volume is still in use.
 notBefore It is not tried again before this.
 asset The asset that the driver created.
 podUID The pod that scrubs the volume.
-podSpec That pod's spec as it was created, as JSON without the node.`,
+podSpec That pod's spec as it was created, as JSON without the node.
+reschedule Whether the volume may be created for another node.`,
   VolumeBinding: `A volume and its claim, bound to each other in one write.
 volume The volume as it is to be.
 claim The claim as it is to be.`,

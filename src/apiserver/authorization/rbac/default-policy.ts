@@ -36,7 +36,7 @@ const aggregatedRole = ([name, partOf]: (typeof aggregated)[number]): ClusterRol
 });
 
 function plainRole(name: string, rules: readonly PolicyRule[]): ClusterRole {
-  const part = /^system:aggregate-to-(.+)$/.exec(name)?.[1];
+  const part = /^(?:system|mooring):aggregate-to-(.+)$/.exec(name)?.[1];
   return clusterRole(defaults(name, part === undefined ? {} : aggregateTo(part)), rules);
 }
 
@@ -65,7 +65,11 @@ export const kubeletClientUser = 'kube-apiserver-kubelet-client';
 
 /** The role whose members' CSRs for serving certificates are approved, if their names are those of the node's status. */
 const selfNodeServer = 'mooring:certificatesigningrequests:selfnodeserver';
-const ownRoles = { [selfNodeServer]: [rule('create', 'certificates.k8s.io', 'certificatesigningrequests/selfnodeserver')] };
+const ownRoles = {
+  [selfNodeServer]: [rule('create', 'certificates.k8s.io', 'certificatesigningrequests/selfnodeserver')],
+  // An explanation tells only what its reader may read. Kubernetes' own roles stay as they are.
+  'mooring:aggregate-to-view': [rule('get list', 'mooring.dev', 'explanations')],
+};
 
 /**
  * How machines come to be nodes, as kubeadm has it: who holds a bootstrap credential may ask for a node's certificate and gets it,

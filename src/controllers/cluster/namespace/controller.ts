@@ -33,7 +33,7 @@ export function namespaceController(options: NamespaceControllerOptions): Contro
     ...options,
     get contentKinds() {
       const custom = options.customKinds?.() ?? definedKinds.list();
-      return custom.length === 0 ? known : [...known, ...eachOnce(custom).filter(isContent)];
+      return custom.length === 0 ? known : eachOnce([...known, ...custom.filter(isContent)]);
     },
   };
   const deletions = new ContentDeletions();

@@ -10,19 +10,20 @@ const own = { [lastApplied]: '{}', [revision]: '9', 'deprecated.deployment.rollb
 describe('the next revision', () => {
   test('is one more than that of any old ReplicaSet', () => {
     const sets = (...revisions: readonly string[]) => revisions.map((each, i) => replicaSet(`v${i}`, 0, { revision: each }));
-    expect(nextRevision(sets('1', '7', '3'))).toBe(8);
-    expect(nextRevision(sets())).toBe(1);
-    expect(nextRevision(sets('many', '2'))).toBe(3);
-    expect(nextRevision([replicaSet('v', 0)])).toBe(1);
+    expect(nextRevision(sets('1', '7', '3'))).toBe(8n);
+    expect(nextRevision(sets())).toBe(1n);
+    expect(nextRevision(sets('many', '2'))).toBe(3n);
+    expect(nextRevision(sets('3546343826724305832'))).toBe(3546343826724305833n);
+    expect(nextRevision([replicaSet('v', 0)])).toBe(1n);
     expect(revisionOf(replicaSet('v', 0, { revision: '1.5' }))).toBeUndefined();
   });
 });
 
 describe('the current ReplicaSet', () => {
-  const annotated = (parts: SetParts, next: number) => annotationsOfCurrent(deployment(1, { annotations: own }), replicaSet('v', 1, parts), next);
+  const annotated = (parts: SetParts, next: number) => annotationsOfCurrent(deployment(1, { annotations: own }), replicaSet('v', 1, parts), BigInt(next));
 
   test('has the annotations of its Deployment, except those that are not copied', () => {
-    expect(annotationsOfNew(deployment(2, { annotations: own, surge: 1 }), 4)).toEqual({
+    expect(annotationsOfNew(deployment(2, { annotations: own, surge: 1 }), 4n)).toEqual({
       cause: 'because',
       [revision]: '4',
       'deployment.kubernetes.io/desired-replicas': '2',

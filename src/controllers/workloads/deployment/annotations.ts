@@ -1,4 +1,5 @@
 /** The annotations of Deployments and their ReplicaSets. */
+import { int64, readInteger } from '../../../api/integers.ts';
 import type { Deployment, ReplicaSet } from '../../../api/generated/types.ts';
 import { replicasOf } from './replica-sets.ts';
 import { surgeOf } from './limits.ts';
@@ -26,22 +27,28 @@ const annotationsOf = ({ metadata }: ReplicaSet | Deployment): Annotations => me
 const copied = (annotations: Annotations): Annotations => Object.fromEntries(Object.entries(annotations).filter(([key]) => !notCopied.has(key)));
 const kept = (annotations: Annotations): Annotations => Object.fromEntries(Object.entries(annotations).filter(([key]) => notCopied.has(key)));
 
-/** Undefined: not a number. 0: no annotation. */
-export function revisionOf(object: ReplicaSet | Deployment): number | undefined {
+/** An integer of 64 bits. Undefined: not a number. 0: no annotation. */
+export function revisionOf(object: ReplicaSet | Deployment): bigint | undefined {
   const text = annotationsOf(object)[revisionAnnotation];
-  return text === undefined ? 0 : integer(text);
+  return text === undefined ? 0n : readRevision(text);
 }
 
-const integer = (text: string): number | undefined => (/^[+-]?\d+$/.test(text) ? Number(text) : undefined);
+export function readRevision(text: string): bigint | undefined {
+  const value = readInteger(text, int64);
+  return typeof value === 'bigint' ? value : undefined;
+}
 
 /** One more than the highest revision. */
-export const nextRevision = (old: readonly ReplicaSet[]): number => old.reduce((most, set) => Math.max(most, revisionOf(set) ?? 0), 0) + 1;
+export function nextRevision(old: readonly ReplicaSet[]): bigint {
+  const revisions = old.map((set) => revisionOf(set) ?? 0n);
+  return revisions.reduce((most, revision) => (revision > most ? revision : most), 0n) + 1n;
+}
 
 /** The Deployment's annotations, and the revision if it is behind. Earlier revisions are kept as history. */
-export function annotationsOfCurrent(deployment: Deployment, current: ReplicaSet, revision: number): Annotations {
+export function annotationsOfCurrent(deployment: Deployment, current: ReplicaSet, revision: bigint): Annotations {
   const present = annotationsOf(current);
   const before = present[revisionAnnotation];
-  const beforeNumber = before === undefined || before === '' ? 0 : integer(before);
+  const beforeNumber = before === undefined || before === '' ? 0n : readRevision(before);
   // Another client wrote it: the annotations are left alone.
   if (beforeNumber === undefined) return present;
   const all = { ...present, ...copied(annotationsOf(deployment)) };
@@ -61,7 +68,7 @@ function historyWith(history: string, revision: string): Annotations {
 }
 
 /** Of a new ReplicaSet. */
-export const annotationsOfNew = (deployment: Deployment, revision: number): Annotations => ({
+export const annotationsOfNew = (deployment: Deployment, revision: bigint): Annotations => ({
   ...copied(annotationsOf(deployment)),
   [revisionAnnotation]: String(revision),
   ...sizeAnnotations(deployment),

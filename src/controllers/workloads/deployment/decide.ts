@@ -128,5 +128,5 @@ function cleanUp({ deployment, replicaSets }: Rollout): readonly DeploymentActio
 
 function byRevision(a: Stored<ReplicaSet>, b: Stored<ReplicaSet>): number {
   const [revision, other] = [revisionOf(a), revisionOf(b)];
-  return revision === undefined || other === undefined || revision === other ? byAge(a, b) : revision - other;
+  return revision === undefined || other === undefined || revision === other ? byAge(a, b) : revision < other ? -1 : 1;
 }

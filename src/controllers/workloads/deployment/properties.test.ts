@@ -57,18 +57,24 @@ const worlds = fc.record({ one: deployments, found: sets }).map(
   }),
 );
 
-/** The visible end state, without collisions and progress times, which depend on the way there. */
+/** The visible end state, without collisions, progress times and the size at the last scaling, which depend on the way there. */
 const looks = ({ deployment: { metadata, spec, status }, sets: all }: Model) => ({
   revision: metadata.annotations?.['deployment.kubernetes.io/revision'],
   template: spec.template,
   status: { ...status, collisionCount: undefined, conditions: status.conditions?.map(({ type, status: is }) => `${type} ${is}`).sort() },
   sets: all.map(({ metadata: { name, annotations, ownerReferences = [] }, spec: { replicas } }) => ({
     name,
-    annotations,
+    annotations: { ...annotations, 'deployment.kubernetes.io/max-replicas': undefined },
     owner: ownerReferences[0]?.uid,
     replicas,
   })),
 });
+
+/** A ReplicaSet's desired-replicas annotation differs from the Deployment: as in Kubernetes, that looks like scaling for ever. */
+const looksScaled = ({ deployment: { spec }, sets: all }: Model): boolean =>
+  all.some(
+    ({ metadata: { annotations = {} } }) => (annotations['deployment.kubernetes.io/desired-replicas'] ?? String(spec.replicas)) !== String(spec.replicas),
+  );
 
 test('it settles: deciding again gives nothing', () => {
   fc.assert(
@@ -83,12 +89,7 @@ test('it settles with all pods of the current template, unless it is paused or b
     fc.property(worlds, (world) => {
       const { spec, metadata } = world.deployment;
       fc.pre(spec.paused !== true && metadata.deletionTimestamp === undefined);
-      // A ReplicaSet's desired-replicas annotation differs from the Deployment: as in Kubernetes, that looks like scaling for ever.
-      fc.pre(
-        world.sets.every(
-          ({ metadata: { annotations = {} } }) => (annotations['deployment.kubernetes.io/desired-replicas'] ?? String(spec.replicas)) === String(spec.replicas),
-        ),
-      );
+      fc.pre(!looksScaled(world));
       const { deployment: one, sets: all } = settle(world);
       expect(one.status.updatedReplicas ?? 0).toBe(spec.replicas);
       expect(one.status.replicas ?? 0).toBe(spec.replicas);
@@ -111,6 +112,7 @@ test('equal snapshots give equal decisions, in any order of the ReplicaSets', ()
 test('a crash after any action of any pass gives the same end', () => {
   fc.assert(
     fc.property(worlds, fc.array(fc.nat(3), { maxLength: 6 }), (world, crashes) => {
+      fc.pre(!looksScaled(world));
       const broken = crashes.reduce((model, count) => live(pass(model, count)), world);
       expect(looks(settle(broken))).toEqual(looks(settle(world)));
     }),

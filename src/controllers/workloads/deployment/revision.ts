@@ -69,7 +69,7 @@ function collide(deployment: Stored<Deployment>, name: string): DeploymentDecisi
   return decided('HashCollision', `replica set ${name} is not of its template`, [{ do: 'updateStatus', object: { ...deployment, status }, from: deployment }]);
 }
 
-function setFor(deployment: Stored<Deployment>, { replicaSets, revision }: { readonly replicaSets: ReplicaSets; readonly revision: number }): ReplicaSet {
+function setFor(deployment: Stored<Deployment>, { replicaSets, revision }: { readonly replicaSets: ReplicaSets; readonly revision: bigint }): ReplicaSet {
   const { spec, metadata, status } = deployment;
   const hash = shortHash(spec.template, status.collisionCount);
   const labels = { ...spec.template.metadata.labels, [templateHashLabel]: hash };

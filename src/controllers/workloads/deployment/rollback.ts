@@ -3,19 +3,18 @@ import type { Deployment, ReplicaSet } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
 import { recordOnce } from '../../../client/decision.ts';
 import { type DeploymentAction, type DeploymentDecision, decided } from './actions.ts';
-import { annotationsAfterRollback, revisionOf, rollbackAnnotation } from './annotations.ts';
+import { annotationsAfterRollback, readRevision, revisionOf, rollbackAnnotation } from './annotations.ts';
 import { isSameTemplate, withoutHash } from './replica-sets.ts';
 
 /** The requested revision; 0: the previous one. Undefined: no rollback is requested. */
-export function rollbackRevision({ metadata }: Deployment): number | undefined {
-  const text = metadata.annotations?.[rollbackAnnotation] ?? '';
-  return /^[+-]?\d+$/.test(text) ? Number(text) : undefined;
+export function rollbackRevision({ metadata }: Deployment): bigint | undefined {
+  return readRevision(metadata.annotations?.[rollbackAnnotation] ?? '');
 }
 
 /** The request is cleared in any case. */
-export function rollBack(deployment: Stored<Deployment>, sets: readonly Stored<ReplicaSet>[], asked: number): DeploymentDecision {
-  const revision = asked === 0 ? lastRevision(sets) : asked;
-  if (revision === 0) return giveUp(deployment, 'DeploymentRollbackRevisionNotFound', 'Unable to find last revision.');
+export function rollBack(deployment: Stored<Deployment>, sets: readonly Stored<ReplicaSet>[], asked: bigint): DeploymentDecision {
+  const revision = asked === 0n ? lastRevision(sets) : asked;
+  if (revision === 0n) return giveUp(deployment, 'DeploymentRollbackRevisionNotFound', 'Unable to find last revision.');
   const set = sets.find((each) => revisionOf(each) === revision);
   if (set === undefined) return giveUp(deployment, 'DeploymentRollbackRevisionNotFound', 'Unable to find the revision to rollback to.');
   const name = deployment.metadata.name;
@@ -35,8 +34,8 @@ export function rollBack(deployment: Stored<Deployment>, sets: readonly Stored<R
 }
 
 /** The second highest revision. */
-function lastRevision(sets: readonly ReplicaSet[]): number {
-  const [, second = 0] = sets.flatMap((set) => revisionOf(set) ?? []).sort((a, b) => b - a);
+function lastRevision(sets: readonly ReplicaSet[]): bigint {
+  const [, second = 0n] = sets.flatMap((set) => revisionOf(set) ?? []).sort((a, b) => (a < b ? 1 : -1));
   return second;
 }
 

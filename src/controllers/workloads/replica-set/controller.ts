@@ -2,7 +2,7 @@ import type { Pod, ReplicaSet } from '../../../api/generated/types.ts';
 import { untypedKind } from '../../../api/kind.ts';
 import type { Stored } from '../../../api/stored.ts';
 import { podKind } from '../../../api/kinds/pod/pod.ts';
-import { replicaSetKind } from '../../../api/kinds/apps/replica-set.ts';
+import type { KubeObject } from '../../../api/object.ts';
 import { keyOf } from '../../../client/informers/cache.ts';
 import type { Informers } from '../../../client/informers/informers.ts';
 import { defineController } from '../../../client/controller/define-controller.ts';
@@ -14,27 +14,33 @@ import { ownerKeys } from '../../pods/owner-keys.ts';
 import type { ReplicaSetAction } from './actions.ts';
 import { decideReplicas, type ReplicaSetSnapshot } from './decide.ts';
 import { type ReplicaSetContext, replicaSetHandlers } from './perform.ts';
+import { toWritten, type Variant } from './variants.ts';
 
 export interface ReplicaSetOptions extends ReplicaSetContext {
   readonly informers: Informers;
 }
 
-/** Keeps the number of pods of ReplicaSets. Keys are those of ReplicaSets: 'namespace/name'. */
-export function replicaSetController({ informers, ...context }: ReplicaSetOptions): Controller<string, ReplicaSetSnapshot, ReplicaSetAction> {
-  const sets = informers.cache(replicaSetKind);
+/** Keeps the number of pods of ReplicaSets, or of ReplicationControllers. Keys are theirs: 'namespace/name'. */
+export function replicaSetController<T extends KubeObject>(
+  { kind, name, toReplicaSet }: Variant<T>,
+  { informers, ...context }: ReplicaSetOptions,
+): Controller<string, ReplicaSetSnapshot, ReplicaSetAction> {
+  const sets = informers.cache(kind);
   const setsByOwner = sets.addIndex(controllerUid);
   const podsByOwner = informers.cache(podKind).addIndex(controllerUid);
   const orphans = new OrphanIndex(informers.cache(podKind));
-  const podsOf = ({ metadata }: Stored<ReplicaSet>): readonly Stored<Pod>[] => podsByOwner.get(metadata.uid);
+  const podsOf = ({ metadata }: Stored): readonly Stored<Pod>[] => podsByOwner.get(metadata.uid);
+  const writer = new ObjectWriter(context.client, [untypedKind(kind)]);
   return defineController({
-    name: 'replica-set',
+    name,
     sources: [
-      source(replicaSetKind, ({ before, after }) => [keyOf((after ?? before)?.metadata ?? {})]),
-      source(podKind, (change) => ownerKeys(change, { kind: replicaSetKind.kind, inNamespace: (namespace) => sets.inNamespace(namespace) })),
+      source(kind, ({ before, after }) => [keyOf((after ?? before)?.metadata ?? {})]),
+      source(podKind, (change) => ownerKeys(change, { kind: kind.kind, inNamespace: (namespace) => sets.inNamespace(namespace).map(toReplicaSet) })),
     ],
     snapshot(key) {
-      const set = sets.getKey(key);
-      if (set === undefined) return undefined;
+      const object = sets.getKey(key);
+      if (object === undefined) return undefined;
+      const set = toReplicaSet(object);
       const owner = controllerOf(set);
       return {
         set,
@@ -43,7 +49,7 @@ export function replicaSetController({ informers, ...context }: ReplicaSetOption
       };
     },
     decide: decideReplicas,
-    writer: new ObjectWriter(context.client, [untypedKind(replicaSetKind)]),
+    writer: { perform: (write) => writer.perform(write.do === 'updateStatus' ? { ...write, object: toWritten(write.object as ReplicaSet) } : write) },
     actions: replicaSetHandlers(context),
     parallelism: 16,
   });

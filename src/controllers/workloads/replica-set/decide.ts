@@ -1,6 +1,5 @@
 import type { Pod, ReplicaSet } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
-import { replicaSetKind } from '../../../api/kinds/apps/replica-set.ts';
 import { updateStatus } from '../../../client/decision.ts';
 import { inDeletionOrder } from '../../pods/deletion-order.ts';
 import { sortByOwner, ownershipActions } from '../../pods/ownership.ts';
@@ -9,6 +8,7 @@ import { isPodActive, isPodTerminating, nextAvailability } from '../../pods/stat
 import { controllerReference } from '../../pods/template.ts';
 import type { ReplicaSetDecision } from './actions.ts';
 import { type Counted, isSameStatus, statusOf, withFailure, withoutFailure } from './status.ts';
+import { kindOf } from './variants.ts';
 
 export interface ReplicaSetSnapshot {
   readonly set: Stored<ReplicaSet>;
@@ -29,7 +29,7 @@ export function decideReplicas(snapshot: ReplicaSetSnapshot, now: number): Repli
   const { set, candidates } = snapshot;
   const matches = ({ metadata }: Stored<Pod>) => selects(set.spec.selector, metadata.labels);
   const { owned: active, ...claims } = sortByOwner(set, candidates.filter(isPodActive), matches);
-  const claiming = ownershipActions(controllerReference(set, replicaSetKind), set, claims);
+  const claiming = ownershipActions(controllerReference(set, kindOf(set)), set, claims);
   if (claiming.length > 0) return decided('PodsClaimed', 'pods begin or cease to match its selector', ...claiming);
   const { owned: terminating } = sortByOwner(set, candidates.filter(isPodTerminating), matches);
   const counted: Counted = { active, terminating };

@@ -12,7 +12,7 @@ export interface Counted {
 const replicaFailure = 'ReplicaFailure';
 
 /** The status with its current ReplicaFailure condition. */
-export function statusOf({ metadata, spec, status }: ReplicaSet, { active, terminating }: Counted, now: number): ReplicaSetStatus {
+export function statusOf({ kind, metadata, spec, status }: ReplicaSet, { active, terminating }: Counted, now: number): ReplicaSetStatus {
   const ready = active.filter(isPodReady);
   const conditions = status.conditions ?? [];
   return withoutZeros({
@@ -20,7 +20,8 @@ export function statusOf({ metadata, spec, status }: ReplicaSet, { active, termi
     fullyLabeledReplicas: active.filter((pod) => hasLabels(pod, spec.template.metadata.labels ?? {})).length,
     readyReplicas: ready.length,
     availableReplicas: ready.filter((pod) => isPodAvailable(pod, spec.minReadySeconds ?? 0, now)).length,
-    terminatingReplicas: terminating.length,
+    // A ReplicationController does not show them.
+    ...(kind === 'ReplicationController' ? {} : { terminatingReplicas: terminating.length }),
     observedGeneration: metadata.generation ?? 0,
     ...(conditions.length === 0 ? {} : { conditions }),
   });
@@ -36,7 +37,7 @@ function withoutZeros({
   availableReplicas,
   observedGeneration,
   ...status
-}: Required<Omit<ReplicaSetStatus, 'conditions'>>): ReplicaSetStatus {
+}: Required<Omit<ReplicaSetStatus, 'conditions' | 'terminatingReplicas'>> & Pick<ReplicaSetStatus, 'terminatingReplicas'>): ReplicaSetStatus {
   return {
     ...status,
     ...(fullyLabeledReplicas === 0 ? {} : { fullyLabeledReplicas }),

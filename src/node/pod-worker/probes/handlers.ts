@@ -1,10 +1,12 @@
-/** The handlers of probes and lifecycle hooks: exec, httpGet, tcpSocket, sleep. */
+/** The handlers of probes and lifecycle hooks: exec, httpGet, tcpSocket, grpc, sleep. */
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
 import type { Container, HTTPGetAction, LifecycleHandler, ProbeHandler } from '../../../api/generated/types.ts';
 import type { World } from '../../../world/world.ts';
 import type { Runtime, Session } from '../../runtime.ts';
+import { grpcProbe } from './grpc-probe.ts';
+import type { HandlerResult } from './handler-result.ts';
 
 export type ContainerHandler = ProbeHandler & Pick<LifecycleHandler, 'sleep'>;
 
@@ -20,12 +22,6 @@ export interface HandlerTarget {
   readonly timeoutMs: number;
 }
 
-/** `unknown`: the handler could not be run. */
-export interface HandlerResult {
-  readonly result: 'success' | 'failure' | 'unknown';
-  readonly output: string;
-}
-
 /** Of a program's or a server's output, in bytes. */
 const maxOutput = 10 * 1024;
 
@@ -36,7 +32,10 @@ export async function runHandler(handler: ContainerHandler, target: HandlerTarge
   if (handler.exec !== undefined) return execProbe(handler.exec.command ?? [], target);
   if (handler.httpGet !== undefined) return httpProbe(handler.httpGet, target);
   if (handler.tcpSocket !== undefined) return tcpProbe(handler.tcpSocket.host ?? target.ip, portOf(handler.tcpSocket.port, target), target);
-  if (handler.grpc !== undefined) return { result: 'failure', output: `${target.field}.grpc: gRPC probes are not supported yet` };
+  if (handler.grpc !== undefined) {
+    const { port, service } = handler.grpc;
+    return grpcProbe({ host: target.ip, port, service, timers: target.world.timers, timeoutMs: target.timeoutMs });
+  }
   if (handler.sleep !== undefined) return sleepHandler(handler.sleep.seconds * 1000, target);
   return { result: 'unknown', output: 'missing probe handler' };
 }

@@ -3,7 +3,8 @@ import type { Stored } from '../../../api/stored.ts';
 import { recordsOf } from '../../pods/status/container-statuses.ts';
 import type { Cancel, World } from '../../../world/world.ts';
 import type { ContainerHealth, ContainerRun } from '../../runtime.ts';
-import type { ContainerHandler, HandlerResult } from './handlers.ts';
+import type { HandlerResult } from './handler-result.ts';
+import type { ContainerHandler } from './handlers.ts';
 import { initialProbeState, healthOf, nextProbeState, type ProbeType, probeOf, type ProbeState } from './health.ts';
 
 export interface ProberOptions {

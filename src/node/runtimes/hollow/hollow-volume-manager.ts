@@ -73,7 +73,8 @@ export class HollowVolumeManager implements PodMounts {
   mountState(pod: Stored<Pod>): PodMountState {
     if (this.#isMounted(pod)) return mounted;
     const used = usedVolumes(pod);
-    return used.length === 0 ? mounted : { ready: false, waiting: used.map(({ volume }) => volume.name) };
+    if (used.length === 0) return mounted;
+    return { ready: false, waiting: used.map(({ volume }) => volume.name), rejected: this.#waits.get(pod.metadata.uid)?.rejected };
   }
 
   containerMounts(): Promise<ContainerMounts> {
@@ -154,6 +155,7 @@ export class HollowVolumeManager implements PodMounts {
         return 'done';
       case 'remember':
         this.#waits.set(pod.metadata.uid, action.wait);
+        if (action.wait.rejected !== undefined) this.#tell(pod.metadata.uid);
         return 'done';
     }
   }
@@ -170,8 +172,12 @@ export class HollowVolumeManager implements PodMounts {
       const ofNode = this.#attached.get(nodeName) ?? new Map<string, readonly string[]>();
       this.#attached.set(nodeName, ofNode.set(uid, attached));
     }
-    for (const listener of this.#listeners) listener(uid);
+    this.#tell(uid);
     return 'done';
+  }
+
+  #tell(uid: string): void {
+    for (const listener of this.#listeners) listener(uid);
   }
 }
 

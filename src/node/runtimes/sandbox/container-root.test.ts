@@ -6,6 +6,7 @@ import { containerRoot, type RootContext } from './container-root.ts';
 const context: RootContext = {
   scratch: '/state/stage',
   image: { layers: [{ target: '/', lower: ['../image'] }], hardware: ['devices/system/cpu/cpu0/thermal_throttle'] },
+  writableBytes: 2 ** 30,
   devices: '../devices',
   files: { hosts: '/state/hosts', resolvConf: '/state/resolv.conf', hostname: '/state/hostname' },
   terminationMessage: '/state/message',
@@ -38,6 +39,12 @@ describe('the root of a container', () => {
       '/etc',
       '/data/deep/below',
     ]);
+  });
+
+  test('what it may write to its root is its limit, else that of the runtime, and never nothing: that would be no limit', () => {
+    expect(rootOf({}).writable).toEqual({ bytes: 2 ** 30, files: 2 ** 18 });
+    expect(rootOf({ writableBytes: 10_000_000 }).writable).toEqual({ bytes: 9_998_336, files: 4096 });
+    expect(rootOf({ writableBytes: 0 }).writable).toEqual({ bytes: 4096, files: 4096 });
   });
 
   test('what is read-only, itself or with all below, and what is shared with the host is said', () => {

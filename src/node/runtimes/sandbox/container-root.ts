@@ -7,6 +7,8 @@ export interface RootContext {
   /** An empty directory on which the root is assembled; several containers may use it at the same time. */
   readonly scratch: string;
   readonly image: RootImage;
+  /** How much a container without a limit may write to its root, which is memory of the machine. */
+  readonly writableBytes: number;
   /** The devices of every container. */
   readonly devices: string;
   /** Files of the pod. */
@@ -44,6 +46,8 @@ export interface RootGroup {
 export interface ContainerRoot {
   readonly scratch: string;
   readonly layers: readonly RootLayer[];
+  /** How much it may write to them, and how many files. */
+  readonly writable: { readonly bytes: number; readonly files: number };
   readonly devices: RootDevices;
   readonly proc: RootView;
   readonly sys: RootView;
@@ -91,6 +95,7 @@ export function containerRoot(spec: ContainerSpec, context: RootContext): Contai
   return {
     scratch,
     layers: image.layers,
+    writable: writableOf(spec.writableBytes ?? context.writableBytes),
     devices: { usual: devices, own: spec.devices, anywhere: privileged },
     proc: { readOnly: false, ...(isUnmasked ? open : { masked: maskedProc, readOnlyPaths: readOnlyProc }) },
     sys: { readOnly: !privileged, ...(isUnmasked ? open : { masked: [...maskedSys, ...image.hardware], readOnlyPaths: [] }) },
@@ -100,6 +105,15 @@ export function containerRoot(spec: ContainerSpec, context: RootContext): Contai
     readOnly: spec.readOnlyRoot,
   };
 }
+
+/** To tmpfs(5), 0 is no limit. Its files without content take memory too: with the least size, as many as the root itself needs. */
+function writableOf(bytes: number): ContainerRoot['writable'] {
+  const pages = Math.max(1, Math.floor(bytes / pageBytes));
+  return { bytes: pages * pageBytes, files: Math.max(fewestFiles, pages) };
+}
+
+const pageBytes = 4096;
+const fewestFiles = 4096;
 
 const open: Pick<RootView, 'masked' | 'readOnlyPaths'> = { masked: [], readOnlyPaths: [] };
 

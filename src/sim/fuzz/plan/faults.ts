@@ -1,7 +1,9 @@
+import type { CsiFault } from './csi-faults.ts';
 import { badNetwork, type NetworkFaults, perfectNetwork } from '../../world/network.ts';
 
 /** A fault and its time, as data, so that a failure can be shrunk to the faults that it needs. */
 export type Fault =
+  | CsiFault
   /** A component crashes at a write, after `writes` others, before or after the server has processed it, and restarts. */
   | { readonly kind: 'crash'; readonly at: number; readonly component: string; readonly writes: number; readonly moment: EffectMoment; readonly backMs: number }
   /** The leader crashes inside a driver call, before or after its effect. */
@@ -40,6 +42,9 @@ export type Fault =
   /** A machine is lost. Without `backMs` it never comes back, and its Node is deleted at the end. */
   | { readonly kind: 'node-loss'; readonly at: number; readonly component: string; readonly backMs?: number };
 
+/** Neither of the network nor of CSI drivers. */
+export type OtherFault = Exclude<Fault, { kind: NetworkFaultKind } | CsiFault>;
+
 export type EffectMoment = 'before' | 'after';
 export type FaultKind = Fault['kind'];
 
@@ -49,8 +54,12 @@ export type NetworkFaultKind = keyof typeof networkFaults;
 export const networkFaults = {
   slow: { ...perfectNetwork, delayMs: 2_000 },
   lossy: { ...perfectNetwork, lostBefore: 0.2, lostAfter: 0.2 },
+  /** Of what a component did, it hears neither by the answer nor by a watch. */
+  unreliable: { ...perfectNetwork, lostBefore: 0.3, lostAfter: 0.4, stall: 0.7, stallMs: 12_000 },
   cuts: { ...perfectNetwork, cut: 0.3 },
   stale: { ...perfectNetwork, stall: 0.5, stallMs: 8_000 },
+  /** Nothing is heard of nodes for much longer than in production, where a stalled connection is noticed. */
+  'stale-nodes': { ...perfectNetwork, stall: 1, stallMs: 50_000, stalls: 'nodes' },
   twice: { ...perfectNetwork, twice: 0.5 },
   conflicts: { ...perfectNetwork, conflict: 0.3 },
   bad: badNetwork,
@@ -62,5 +71,6 @@ export const isNetworkFault = (kind: FaultKind): kind is NetworkFaultKind => kin
 
 export function describeFault(fault: Fault): string {
   const details = Object.entries(fault).filter(([name]) => name !== 'kind' && name !== 'at');
-  return [fault.kind, ...details.map(([name, value]) => (name === 'component' ? String(value) : `${name}=${String(value)}`))].join(' ');
+  const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+  return [fault.kind, ...details.map(([name, value]) => (name === 'component' ? text(value) : `${name}=${text(value)}`))].join(' ');
 }

@@ -7,7 +7,7 @@ export interface HostileEpisode {
   readonly faults: readonly Fault[];
 }
 
-interface EpisodeDraw {
+export interface EpisodeDraw {
   readonly random: Prng;
   /** When it begins. */
   readonly at: number;
@@ -26,7 +26,7 @@ export function drawHostileEpisode(random: Prng, { endMs }: { readonly endMs: nu
 const sources: readonly DataSourceChoice[] = ['claim', 'snapshot', 'backup'];
 
 /** One step after the other, with pauses of up to `pauseMs`. */
-function steps({ random, at }: EpisodeDraw, pauseMs: number, list: readonly (readonly [TimedAction['who'], UserAction])[]): readonly TimedAction[] {
+export function steps({ random, at }: EpisodeDraw, pauseMs: number, list: readonly (readonly [TimedAction['who'], UserAction])[]): readonly TimedAction[] {
   let time = at;
   return list.map(([who, action]) => ({ at: (time += random.below(pauseMs)), who, action }));
 }

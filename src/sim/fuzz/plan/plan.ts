@@ -1,4 +1,5 @@
-import type { Fault } from './faults.ts';
+import type { CsiDriverFeatures } from '../../drivers/csi/backend.ts';
+import { type Fault, isNetworkFault } from './faults.ts';
 import type { TimedAction } from './user-actions.ts';
 
 /** A complete world: every run of it is the same. */
@@ -18,17 +19,23 @@ export interface FuzzSettings {
   readonly leaders: number;
   /** The nodes with the real agent on a simulated machine; absent: all are hollow. */
   readonly agents?: readonly string[];
+  /** CSI drivers behind sockets; absent: none. */
+  readonly csi?: readonly CsiDriverFeatures[];
+  /** Agents read as `moor node` does: only the objects that concern their node. */
+  readonly readsAsNode?: boolean;
   /** The end does not depend on the order: with and without faults it has to be the same. */
   readonly confluent: boolean;
 }
 
+const upTo = (count: number, name: (number: number) => string): readonly string[] => Array.from({ length: count }, (_, i) => name(i + 1));
+
 export const controllersName = (number: number): string => `controllers-${number}`;
 export const schedulerName = (number: number): string => `scheduler-${number}`;
 export const nodeName = (number: number): string => `node-${number}`;
+export const nodeNames = ({ nodes }: Pick<FuzzSettings, 'nodes'>): readonly string[] => upTo(nodes, nodeName);
 
 export function componentNames({ leaders, nodes }: FuzzSettings): readonly string[] {
-  const upTo = (count: number, name: (number: number) => string) => Array.from({ length: count }, (_, i) => name(i + 1));
-  return [...upTo(leaders, controllersName), ...upTo(leaders, schedulerName), ...upTo(nodes, nodeName)];
+  return [...upTo(leaders, controllersName), ...upTo(leaders, schedulerName), ...nodeNames({ nodes })];
 }
 
 /** The highest replicas of each Deployment. */
@@ -42,3 +49,7 @@ export function mostReplicas({ actions }: FuzzPlan): ReadonlyMap<string, number>
 /** Only nodes and backends fail. */
 export const controllersAreWell = ({ faults }: FuzzPlan): boolean =>
   faults.every((fault) => ('component' in fault ? fault.component.startsWith('node-') : fault.kind === 'power-cut' || fault.kind.startsWith('backend-')));
+
+/** One scheduler, which neither crashes nor pauses, by a right clock. */
+export const schedulerIsAlone = ({ settings, faults }: FuzzPlan): boolean =>
+  settings.leaders === 1 && faults.every((fault) => !('component' in fault) || fault.component !== schedulerName(1) || isNetworkFault(fault.kind));

@@ -1,8 +1,12 @@
+import type { CsiAction } from './csi-actions.ts';
 import type { NamespaceAction } from './namespace-actions.ts';
+import type { WorkloadAction } from './workload-actions.ts';
 
 /** What users, administrators and autoscalers do to the cluster, as data: a world can be stored, shrunk and run again. */
 export type UserAction =
+  | CsiAction
   | NamespaceAction
+  | WorkloadAction
   | { readonly do: 'create-class'; readonly name: string; readonly reclaim: ReclaimPolicy; readonly waits: boolean }
   | { readonly do: 'delete-class'; readonly name: string }
   | {
@@ -28,7 +32,8 @@ export type UserAction =
   | { readonly do: 'resize-claim'; readonly name: string; readonly sizeGi: number }
   | { readonly do: 'label-claim'; readonly name: string; readonly value: string }
   | { readonly do: 'delete-claim'; readonly name: string }
-  | { readonly do: 'create-pod'; readonly name: string; readonly claims: readonly string[] }
+  /** `cpu`: how many cores it requests. `critical`: with a high priority. */
+  | { readonly do: 'create-pod'; readonly name: string; readonly claims: readonly string[]; readonly cpu?: number; readonly critical?: boolean }
   | { readonly do: 'delete-pod'; readonly name: string; readonly atOnce: boolean }
   | { readonly do: 'create-stateful-set'; readonly name: string; readonly replicas: number; readonly storageClass: string; readonly deletesClaims: boolean }
   | { readonly do: 'scale-stateful-set'; readonly name: string; readonly replicas: number }
@@ -60,7 +65,7 @@ export type VolumeChoice = { readonly volume: string } | { readonly claim: strin
 export interface TimedAction {
   /** Milliseconds since the world was ready. */
   readonly at: number;
-  readonly who: 'user' | 'admin' | 'autoscaler' | 'intruder';
+  readonly who: 'user' | 'admin' | 'autoscaler' | 'intruder' | 'developer';
   readonly action: UserAction;
 }
 

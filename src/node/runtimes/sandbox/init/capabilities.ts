@@ -3,9 +3,6 @@ import type { ContainerSpec } from '../../../runtime.ts';
 
 export const sysPtrace = capabilityNames.indexOf('SYS_PTRACE');
 
-/** Linux keeps room for so many. */
-export const mostCapabilities = 64;
-
 /** The numbers of the capabilities that root has in a container. `all`: those of the shim. @throws on an unknown name, which the agent refuses before */
 export function capabilitiesOf(
   { privileged, capabilities }: Pick<ContainerSpec, 'privileged' | 'capabilities'>,
@@ -17,10 +14,4 @@ export function capabilitiesOf(
   if (problem !== undefined) throw new Error(problem);
   const numbers = boundingSet(wanted).map((name) => capabilityNames.indexOf(name));
   return new Set(numbers.filter((number) => all.has(number)));
-}
-
-/** The numbers in a mask as /proc/PID/status shows it: '000001ffffffffff'. */
-export function capabilitiesIn(mask: string): ReadonlySet<number> {
-  const bits = BigInt(`0x${mask}`);
-  return new Set(Array.from({ length: mostCapabilities }, (_, number) => number).filter((number) => (bits >> BigInt(number)) & 1n));
 }

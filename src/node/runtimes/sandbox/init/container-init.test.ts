@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { capabilitiesIn, capabilitiesOf } from './capabilities.ts';
+import { permittedCapabilities } from '../../../security/capabilities.ts';
+import { capabilitiesOf } from './capabilities.ts';
 import { containerInit, type ContainerInitSpec, execInit } from './container-init.ts';
 import { execute } from './execute.ts';
 import { clone, processControl } from './linux.ts';
@@ -108,7 +109,7 @@ test('a program is looked up in the directories of its own PATH, not relative to
 });
 
 test('capabilities are Kubernetes’ defaults, with what is added and without what is dropped', () => {
-  const all = capabilitiesIn('000001ffffffffff');
+  const all = permittedCapabilities('CapPrm:\t000001ffffffffff\n');
   expect(all.size).toBe(41);
   const of = (add: readonly string[], drop: readonly string[], privileged = false) =>
     [...capabilitiesOf({ privileged, capabilities: { add, drop } }, all)].sort((a, b) => a - b);

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { ContainerSpec } from '../../../runtime.ts';
-import { capabilitiesIn, capabilitiesOf } from './capabilities.ts';
+import { capabilitiesOf } from './capabilities.ts';
 import type { InitSpec } from './container-init.ts';
 import { defaultPath } from './execute.ts';
 import { clone } from './linux.ts';
 import { inTerminal } from '../terminal.ts';
+import { permittedCapabilities } from '../../../security/capabilities.ts';
 import { architecturesOf } from '../../../seccomp/architectures.ts';
 import { actions, allow } from '../../../seccomp/profile.ts';
 import { verdictOf } from '../../../seccomp/verdict.ts';
@@ -25,7 +26,7 @@ export function initSpec(spec: ContainerSpec, command: readonly string[], groups
       uid,
       gid,
       groups: supplemental,
-      capabilities: capabilitiesOf(spec, ownCapabilities()),
+      capabilities: capabilitiesOf(spec, permittedCapabilities(readFileSync('/proc/self/status', 'utf8'))),
       noNewPrivileges,
       seccompFilter,
     },
@@ -54,10 +55,4 @@ function variablesOf({ env, user, tty }: ContainerSpec): readonly string[] {
   const usual = { PATH: defaultPath, HOME: (user.uid ?? 0) === 0 ? '/root' : '/', ...(tty ? { TERM: 'xterm' } : {}) };
   const all = new Map([...Object.entries(usual), ...env.map(({ name, value }) => [name, value] as const)]);
   return [...all].map(([name, value]) => `${name}=${value}`);
-}
-
-/** The capabilities that this process could give to others. */
-function ownCapabilities(): ReadonlySet<number> {
-  const mask = /^CapPrm:\t([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
-  return capabilitiesIn(mask ?? '0');
 }

@@ -1,5 +1,5 @@
 /** Parts of the programs in this folder. */
-import { mostCapabilities } from './capabilities.ts';
+import { mostCapabilities } from '../../../security/capabilities.ts';
 import {
   allDescriptors,
   capabilityVersion,

@@ -1,17 +1,16 @@
-import type { ChildProcess } from 'node:child_process';
 import { closeSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { constants, totalmem } from 'node:os';
 import path from 'node:path';
 import type { Writable } from 'node:stream';
 import type { Cancel, World } from '../../../../world/world.ts';
 import type { ContainerDevice } from '../../../contract.ts';
 import type { ContainerEnd, ContainerLimits, ContainerRun, ContainerRunState, ContainerSpec, Result } from '../../../runtime.ts';
 import { type ContainerRoot, containerRoot, type RootImage } from '../container-root.ts';
-import type { InitLauncher, InitProcess } from '../init/launcher.ts';
+import type { InitLauncher, InitProcess, LaunchedProcess } from '../init/launcher.ts';
 import { containerInit, type ContainerInitSpec } from '../init/container-init.ts';
 import { failureText } from '../init/execute.ts';
 import { clone } from '../init/linux.ts';
 import { initSpec } from '../init/init-spec.ts';
-import { programOf } from '../images.ts';
 import { type ControlGroup, type ControlGroups, type DeviceRule, usualDevices } from './control-groups.ts';
 import type { Layout } from './layout.ts';
 import { LogFile, type LogBounds, oldFiles } from './log-file.ts';
@@ -61,7 +60,7 @@ export class ShimContainer {
   readonly #context: ShimContainerContext;
   readonly #logDirectory: string;
   #run: ContainerRun;
-  #child: ChildProcess | undefined;
+  #child: LaunchedProcess | undefined;
   /** The container's first process, in the host's process namespace. */
   #pid: number | undefined;
   /** The descriptor that stands for it. */
@@ -105,7 +104,7 @@ export class ShimContainer {
   }
 
   get stdin(): Writable | undefined {
-    return this.#child?.stdin ?? undefined;
+    return this.#child?.stdin;
   }
 
   /** Directories of control groups that a process entering the container joins. */
@@ -128,6 +127,7 @@ export class ShimContainer {
       return this.#launch(log);
     } catch (error) {
       log.close();
+      this.#limited?.remove();
       return Promise.resolve(this.#fail((error as Error).message));
     }
   }
@@ -139,12 +139,13 @@ export class ShimContainer {
     const target = spec.processesOf === undefined ? undefined : processOf(spec.processesOf);
     const entered = [pod, ...(target === undefined ? [] : [{ process: target, flags: clone.newProcesses }])];
     const init: ContainerInitSpec = {
-      ...initSpec(spec, programOf(spec), this.groups),
+      ...initSpec(spec, [...spec.command, ...spec.args], this.groups),
       entered: entered.map(({ flags }) => flags),
       ownProcesses: !spec.hostPid && !entered.some(({ flags }) => (flags & clone.newProcesses) !== 0),
     };
     const launched = inits.launch(containerInit(init), {
       stdio: [spec.stdin || spec.tty ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+      owner: init.identity.uid,
       handed: entered.map(({ process }) => process),
       variables: marking(layout.mark(this.run.id)),
     });
@@ -184,8 +185,9 @@ export class ShimContainer {
   /** The kernel keeps a signal from the first process of a namespace that neither handles nor ignores it: such a program has no use for its grace period. */
   async stop(graceMs: number): Promise<void> {
     if (this.#run.state.type === 'exited') return;
-    const waits = this.#pid === undefined || handlesSignal(this.#pid, 'SIGTERM');
-    if (graceMs > 0 && this.#pid !== undefined) signal(this.#pid, 'SIGTERM');
+    const { stopSignal = constants.signals.SIGTERM } = this.spec;
+    const waits = this.#pid === undefined || handlesSignal(this.#pid, stopSignal);
+    if (graceMs > 0 && this.#pid !== undefined) signal(this.#pid, stopSignal);
     const cancel = this.#context.world.timers.after(waits ? graceMs : 0, () => this.#kill());
     await this.#ended;
     cancel();
@@ -225,9 +227,13 @@ export class ShimContainer {
 
   get #root(): ContainerRoot {
     const { layout, image } = this.#context;
+    const { imageLayers } = this.spec;
+    // Relative paths are short, and mounts have little room for them.
+    const own = imageLayers?.map((layer) => path.relative(layout.scratch, layer));
     return containerRoot(this.spec, {
       scratch: layout.scratch,
-      image,
+      image: own === undefined ? image : { ...image, layers: [{ target: '/', lower: own }] },
+      writableBytes: Math.floor(totalmem() * writableShare),
       devices: path.relative(layout.scratch, layout.devices),
       files: layout.files(this.spec.podUid),
       terminationMessage: this.#terminationFile,
@@ -267,7 +273,6 @@ export class ShimContainer {
           else failed(wrong || (failure === undefined ? `it ended with ${exitCode}` : failureText(failure, init)));
           this.#limited?.remove();
         },
-        onError: failed,
       });
     });
   }
@@ -349,6 +354,9 @@ function ruleOf({ hostPath, readOnly }: ContainerDevice): readonly DeviceRule[] 
 
 /** 'major:minor', as Linux encodes it. */
 const deviceNumber = (rdev: number): string => `${(rdev >>> 8) & 0xfff}:${(rdev & 0xff) | ((rdev >>> 12) & 0xfff00)}`;
+
+/** Of the machine's memory: what a container without a limit of ephemeral storage may write to its root. */
+const writableShare = 1 / 8;
 
 const startErrorPrefix =
   'failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: error during container init: ';

@@ -1,8 +1,6 @@
-import type { Duplex } from 'node:stream';
 import type { InitProcess } from '../init/launcher.ts';
 import { type InitFailure, type Report, reportReader } from '../init/reports.ts';
-import { exitCodeOf } from '../protocol.ts';
-import { childrenOf, signalNumber } from './processes.ts';
+import { childrenOf } from './processes.ts';
 
 export interface InitEnd {
   /** The first step that failed. */
@@ -24,13 +22,11 @@ export interface InitListener {
   readonly onExecuted?: () => void;
   /** It has ended, and its streams are closed. */
   readonly onEnd: (end: InitEnd) => void;
-  /** It could not be started. */
-  readonly onError: (message: string) => void;
 }
 
 /** Reads what an init reports. Its last process, which a process of the container may trace, has the channel too: no report is believed that could lead to a process of the host. */
 export function followInit({ child, stepAt }: InitProcess, listener: InitListener): void {
-  const channel = child.stdio[3] as Duplex;
+  const { channel } = child;
   let failure: InitFailure | undefined;
   let [isExecuting, hasExecuted] = [false, false];
   let waiting: number | undefined;
@@ -71,6 +67,5 @@ export function followInit({ child, stepAt }: InitProcess, listener: InitListene
       channel.destroy(); // Not a report: the init ends.
     }
   });
-  child.on('error', (error) => listener.onError(error.message));
-  child.on('close', (code, name) => listener.onEnd({ failure, hasExecuted, exitCode: ended ?? exitCodeOf(code, signalNumber(name)) }));
+  child.onClose((exitCode) => listener.onEnd({ failure, hasExecuted, exitCode: ended ?? exitCode }));
 }

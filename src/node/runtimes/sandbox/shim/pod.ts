@@ -103,6 +103,7 @@ export class ShimPod {
       name: spec.name,
       attempt: spec.attempt,
       image: spec.image,
+      ...(spec.imageId === undefined ? {} : { imageId: spec.imageId }),
       state: { type: 'running', startedAt: 0 },
     };
     const logDirectory = this.#context.layout.logs(this.#checkpoint.spec, spec.name);
@@ -189,9 +190,7 @@ export class ShimPod {
       }),
       { stdio: ['ignore', 'ignore', 'ignore'], variables: marking(layout.mark(this.uid)) },
     );
-    const { child } = launched;
-    const { pid } = child;
-    child.unref();
+    const { pid } = launched.child;
     return new Promise((resolve) => {
       let wrong = '';
       let holder: { readonly process: number } | undefined;
@@ -213,7 +212,6 @@ export class ShimPod {
           this.#release(holder);
           resolve(wrong || (failure === undefined ? `it ended with ${exitCode}` : failureOf(failure)));
         },
-        onError: resolve,
       });
     });
   }

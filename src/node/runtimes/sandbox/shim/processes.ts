@@ -85,7 +85,7 @@ export function isAlive(pid: number): boolean {
 }
 
 /** A process that has ended already is no error. */
-export function signal(pid: number, name: NodeJS.Signals): void {
+export function signal(pid: number, name: NodeJS.Signals | number): void {
   try {
     process.kill(pid, name);
   } catch {
@@ -94,10 +94,10 @@ export function signal(pid: number, name: NodeJS.Signals): void {
 }
 
 /** Whether a process handles, ignores or blocks a signal (to wait for it by sigwait or signalfd), instead of leaving it to the kernel. */
-export function handlesSignal(pid: number, name: NodeJS.Signals): boolean {
+export function handlesSignal(pid: number, number: number): boolean {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    const bit = 1n << BigInt(signalNumber(name) - 1);
+    const bit = 1n << BigInt(number - 1);
     return ['SigCgt', 'SigIgn', 'SigBlk'].some((set) => (BigInt(`0x${new RegExp(`^${set}:\\s*([0-9a-f]+)$`, 'm').exec(status)?.[1] ?? '0'}`) & bit) !== 0n);
   } catch {
     return false; // it has ended
@@ -125,6 +125,9 @@ export function directoriesOf(group: string): readonly string[] {
     .filter((directory) => existsSync(directory))
     .flatMap(below);
 }
+
+/** The processes of a control group and of those below it. */
+export const processesOf = (group: string): ReadonlySet<number> => new Set(directoriesOf(group).flatMap(processesIn));
 
 const subdirectories = (directory: string): readonly string[] =>
   readdirSync(directory, { withFileTypes: true })

@@ -7,7 +7,7 @@ import type { AttachOptions, ExecOptions, RuntimeFailure, TerminalSize } from '.
 import { execInit } from '../init/container-init.ts';
 import { failureText } from '../init/execute.ts';
 import { initSpec } from '../init/init-spec.ts';
-import type { InitLauncher } from '../init/launcher.ts';
+import type { InitLauncher, ProcessStreams } from '../init/launcher.ts';
 import { exitCodeOf, frame, frameReader, frames, type SessionAnswer, type SessionEnd } from '../protocol.ts';
 import type { ShimContainer } from './container.ts';
 import type { ShimPod } from './pod.ts';
@@ -55,13 +55,14 @@ export function serveExec(
   const init = initSpec({ ...spec, tty: options.tty }, options.command, groups);
   const launched = context.inits.launch(execInit(init), {
     stdio: [options.stdin ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+    owner: init.identity.uid,
     handed: [process],
     variables: marking(context.mark),
   });
   accept(socket, { stdin: options.stdin, tty: options.tty });
   pipe(socket, incoming, { child: launched.child, world: context.world, tty: options.tty });
   const endFrame = ({ failure, exitCode }: InitEnd) => (failure === undefined ? exitFrame(exitCode) : notStartedFrame(failureText(failure, init)));
-  followInit(launched, { waitsItself: false, onEnd: (end) => socket.end(endFrame(end)), onError: (message) => socket.end(notStartedFrame(message)) });
+  followInit(launched, { waitsItself: false, onEnd: (end) => socket.end(endFrame(end)) });
 }
 
 /** A connection to a port of the pod's loopback. */
@@ -73,7 +74,8 @@ export function serveConnect({ socket, incoming }: SessionConnection, port: numb
   const enter = context.pod.hasNetwork ? ['nsenter', '-t', String(pause), '-n', '--'] : [];
   const child = launch([...enter, process.execPath, '-e', dial], { stdio: ['pipe', 'pipe', 'pipe'], mark: context.mark });
   const fail = (): void => refuse(socket, { reason: 'failed', message: refusedInside(context.pod.uid, port) });
-  const abandon = (): void => endSession(child);
+  const streams = streamsOf(child);
+  const abandon = (): void => endSession(streams);
   child.once('close', fail).once('error', fail);
   socket.once('close', abandon);
   child.stderr?.once('data', () => {
@@ -81,7 +83,7 @@ export function serveConnect({ socket, incoming }: SessionConnection, port: numb
     socket.off('close', abandon);
     accept(socket, { stdin: true, tty: false });
     child.on('close', (code, name) => socket.end(exitFrame(exitCodeOf(code, signalNumber(name)))));
-    pipe(socket, incoming, { child, world: context.world, tty: false });
+    pipe(socket, incoming, { child: streams, world: context.world, tty: false });
   });
 }
 
@@ -94,7 +96,11 @@ interface SessionConnection {
   readonly incoming: Incoming;
 }
 
-function pipe(socket: Socket, incoming: Incoming, { child, world, tty }: { readonly child: ChildProcess; readonly world: World; readonly tty: boolean }): void {
+function pipe(
+  socket: Socket,
+  incoming: Incoming,
+  { child, world, tty }: { readonly child: ProcessStreams; readonly world: World; readonly tty: boolean },
+): void {
   for (const stream of ['stdout', 'stderr'] as const) {
     const source = child[stream];
     source?.on('data', (chunk: Buffer) => {
@@ -171,9 +177,19 @@ function sizeOf(bytes: Buffer): TerminalSize {
 }
 
 /** The process id of a program that has ended may be reused. */
-function endSession(child: ChildProcess): void {
-  if (child.exitCode === null && child.signalCode === null) killAll(child.pid);
+function endSession(child: ProcessStreams): void {
+  if (!child.hasEnded) killAll(child.pid);
 }
+
+const streamsOf = (child: ChildProcess): ProcessStreams => ({
+  pid: child.pid,
+  stdin: child.stdin ?? undefined,
+  stdout: child.stdout ?? undefined,
+  stderr: child.stderr ?? undefined,
+  get hasEnded() {
+    return child.exitCode !== null || child.signalCode !== null;
+  },
+});
 
 /** A session's program and its descendants: nsenter(1) waits outside for the program inside. */
 function killAll(pid: number | undefined): void {

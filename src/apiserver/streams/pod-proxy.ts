@@ -1,0 +1,93 @@
+/** HTTP to a port of a pod, over a connection that the pod's node opens. */
+import { Agent, type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { connect as tlsConnect } from 'node:tls';
+import type { Pod } from '../../api/generated/types.ts';
+import { statusErrors } from '../../api/status.ts';
+import type { PodStreams } from '../../streams/contract.ts';
+import { StreamRefused } from '../../streams/upgrades.ts';
+import type { Exchange } from '../exchange.ts';
+
+export interface ProxiedCall {
+  readonly scheme: 'http' | 'https';
+  readonly port: number;
+  /** With its query. */
+  readonly path: string;
+  readonly body: Uint8Array;
+}
+
+/** Headers of one connection, and those that name the client to the API server, which are not for a pod to see. */
+const notForwarded: ReadonlySet<string> = new Set(
+  'authorization connection content-length expect host keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding upgrade'.split(
+    ' ',
+  ),
+);
+const isForwarded = (name: string): boolean => !notForwarded.has(name) && !name.startsWith(':') && !name.startsWith('impersonate-');
+
+/** Resolves with the head of the answer. @throws ApiError, StreamRefused, NodeUnreachable */
+export async function callPod(node: PodStreams, pod: Pod, { scheme, port, path, body }: ProxiedCall, exchange: Exchange): Promise<IncomingMessage> {
+  const forwarder = await node.portForward(pod);
+  if (!forwarder.ok) throw new StreamRefused(forwarder);
+  const connection = await forwarder.value.connect(port);
+  if (!connection.ok) {
+    forwarder.value.close();
+    throw statusErrors.serviceUnavailable(`error trying to reach service: ${connection.message}`);
+  }
+  connection.value.once('close', () => forwarder.value.close());
+  const host = `${pod.status.podIP ?? pod.metadata.name ?? ''}:${port}`;
+  const headers = exchange.headersWithPrefix('').filter(([name]) => isForwarded(name));
+  return new Promise((resolve, reject) => {
+    const sent = httpRequest({
+      agent: new OneConnection(scheme === 'https' ? secured(connection.value) : connection.value),
+      method: exchange.method,
+      path,
+      headers: { ...joined(headers), host, 'x-forwarded-uri': exchange.target.split('?')[0] ?? '', 'content-length': body.length },
+    });
+    abortWithClient(sent, exchange, connection.value);
+    sent.on('error', (error) => reject(statusErrors.serviceUnavailable(`error trying to reach service: ${error.message}`)));
+    sent.on('response', resolve);
+    // A pod that switches protocols without being asked ends the connection, and there is neither an error nor an answer.
+    sent.on('close', () => reject(statusErrors.serviceUnavailable('error trying to reach service: the connection ended without an answer')));
+    sent.end(body);
+  });
+}
+
+/** A pool would give the connection to the next request, which may be for another pod. */
+class OneConnection extends Agent {
+  readonly #connection: Duplex;
+
+  constructor(connection: Duplex) {
+    super({ keepAlive: false });
+    this.#connection = connection;
+  }
+
+  override createConnection(): Duplex {
+    return this.#connection;
+  }
+}
+
+/** Kubernetes' proxy does not verify the certificates of pods, which have none that any authority knows. */
+const secured = (connection: Duplex): Duplex => tlsConnect({ socket: connection, rejectUnauthorized: false });
+
+function abortWithClient(sent: ClientRequest, exchange: Exchange, connection: Duplex): void {
+  exchange.onClose(() => {
+    sent.destroy();
+    connection.destroy();
+  });
+}
+
+function joined(headers: readonly (readonly [string, string])[]): Record<string, string[]> {
+  const all: Record<string, string[]> = {};
+  for (const [name, value] of headers) (all[name] ??= []).push(value);
+  return all;
+}
+
+/** The headers of the answer, name and value in turn. */
+export function forwardedHeaders({ rawHeaders }: IncomingMessage): string[] {
+  const headers: string[] = [];
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const name = (rawHeaders[i] ?? '').toLowerCase();
+    if (isForwarded(name)) headers.push(name, rawHeaders[i + 1] ?? '');
+  }
+  return headers;
+}

@@ -1,0 +1,283 @@
+import type { CSIDriver, Pod } from '../../api/generated/types.ts';
+import { quantityValue } from '../../api/quantity.ts';
+import type { CsiSource } from '../../api/volumes/csi-translation.ts';
+import type { Usage } from '../../world/mounts.ts';
+import {
+  type CsiSocket,
+  done,
+  type DriverAnswer,
+  failed,
+  type NodeExpandVolumeRequest,
+  type NodePublishVolumeRequest,
+  type NodePublishVolumeResponse,
+  type NodeStageVolumeRequest,
+  type NodeUnpublishVolumeRequest,
+  type NodeUnstageVolumeRequest,
+  succeeded,
+} from '../contract.ts';
+import { directoryOf, mountAt, removeMountPoint } from '../mount/node-host.ts';
+import { setVolumeOwnership } from '../mount/volume-ownership.ts';
+import { callOptions, capabilityOf, type CsiSocketOptions, type CsiVolume, csiVolumeOf, type NodeService, openNodeService, secretsOf } from './node-calls.ts';
+import { blockPaths, blockTarget, readVolumeData, removeBlockDirectories, removeUnlessMounted, removeVolumeDirectory, writeVolumeData } from './node-layout.ts';
+import { podAttributes, Tokens } from './node-pod-attributes.ts';
+import { answerOf, isFinalRpc } from './rpc-failure.ts';
+import { volumeUsage } from './volume-usage.ts';
+
+/** A pod is synchronized about once a minute: as often, the kubelet publishes a volume again whose driver requires it. */
+const republishMs = 60_000;
+
+/**
+ * The node service of drivers behind sockets, called as the kubelet does (v1.36.4, pkg/volume/csi): vol_data.json before each call that mounts, and
+ * until the volume is unmounted; NodeGetCapabilities before each use; two minutes for a call.
+ */
+export class SocketNode {
+  readonly #options: CsiSocketOptions;
+  readonly #tokens: Tokens;
+
+  constructor(options: CsiSocketOptions) {
+    this.#options = options;
+    this.#tokens = new Tokens(options);
+  }
+
+  async stage(socket: CsiSocket, request: NodeStageVolumeRequest): Promise<DriverAnswer<undefined>> {
+    const opened = await this.#open(socket, request);
+    if (!opened.ok) return opened;
+    const { service, volume } = opened.value;
+    if (!service.has.stage) return done;
+    const secrets = secretsOf(volume.secrets.stage, 'NodeStageSecretRef', this.#options);
+    if (!secrets.ok) return secrets;
+    const group = volume.isBlock ? undefined : request.pod?.spec.securityContext?.fsGroup;
+    const volumeCapability = capabilityOf(volume, service, group);
+    if (!volumeCapability.ok) return volumeCapability;
+    const paths = blockPaths(this.#options.root, request.volume.name);
+    const stagingPath = volume.isBlock ? paths.staging : request.stagingPath;
+    await this.#options.files.makeDirectory(stagingPath, 0o750);
+    // Both beside the kubelet's path and beside the one that the journal names: after a crash, unstaging begins there.
+    const data = { volumeHandle: volume.handle, driverName: volume.driver };
+    await writeVolumeData(this.#options, directoryOf(request.stagingPath), data);
+    if (volume.isBlock) await writeVolumeData(this.#options, paths.data, { ...data, specVolID: request.volume.name });
+    const answer = await answerOf(
+      service.client.nodeStageVolume(
+        {
+          volumeId: volume.handle,
+          publishContext: request.volume.publishContext,
+          stagingTargetPath: service.path(stagingPath),
+          volumeCapability: volumeCapability.value,
+          secrets: secrets.value,
+          volumeContext: volume.attributes,
+        },
+        callOptions,
+      ),
+    );
+    if (answer.ok) return done;
+    if (isFinalRpc(answer)) await this.#forgetStaging(request.stagingPath, volume.isBlock ? request.volume.name : undefined).catch(() => undefined);
+    return answer;
+  }
+
+  async unstage(
+    socket: CsiSocket,
+    { handle: name, stagingPath, csi }: NodeUnstageVolumeRequest & { readonly csi: CsiSource },
+  ): Promise<DriverAnswer<undefined>> {
+    const { files, root } = this.#options;
+    const paths = blockPaths(root, name);
+    const data = await readVolumeData(this.#options, paths.data);
+    const isBlock = data?.volumeHandle === csi.handle && data.driverName === csi.driver;
+    const staged = isBlock ? paths.staging : stagingPath;
+    const service = await openNodeService(socket);
+    if (!service.ok) return service;
+    if (service.value.has.stage && (!isBlock || (await files.stat(staged)) !== undefined)) {
+      const answer = await answerOf(
+        service.value.client.nodeUnstageVolume({ volumeId: csi.handle, stagingTargetPath: service.value.path(staged) }, callOptions),
+      );
+      if (!answer.ok) return answer;
+    }
+    await this.#removeStaging(stagingPath, isBlock ? name : undefined);
+    return done;
+  }
+
+  async publish(socket: CsiSocket, request: NodePublishVolumeRequest): Promise<DriverAnswer<NodePublishVolumeResponse>> {
+    const { csiDriver, clock } = this.#options;
+    const opened = await this.#open(socket, request);
+    if (!opened.ok) return opened;
+    const { service, volume } = opened.value;
+    const driver = csiDriver(volume.driver);
+    const refused = volume.isBlock ? undefined : unsupportedMode(volume, driver);
+    if (refused !== undefined) return failed('InvalidArgument', refused);
+    const answer = await this.#publishWith(service, request, { volume, driver });
+    if (!answer.ok) return answer;
+    return succeeded({ path: answer.value, ...(driver?.spec.requiresRepublish === true ? { republishAt: clock.now() + republishMs } : {}) });
+  }
+
+  /** Resolves with the path. */
+  async #publishWith(service: NodeService, request: NodePublishVolumeRequest, { volume, driver }: PublishedVolume): Promise<DriverAnswer<string>> {
+    const { nodeName, sha256, root } = this.#options;
+    const { pod, target, stagingPath } = request;
+    const secrets = secretsOf(volume.secrets.publish, 'NodePublishSecretRef', this.#options);
+    if (!secrets.ok) return secrets;
+    const attributes = await podAttributes(pod, volume, { driver, tokens: this.#tokens });
+    if (!attributes.ok) return attributes;
+    const volumeCapability = capabilityOf(volume, service, volume.isBlock ? undefined : pod.spec.securityContext?.fsGroup);
+    if (!volumeCapability.ok) return volumeCapability;
+    const paths = blockPaths(root, request.volume.name);
+    const targetPath = volume.isBlock ? blockTarget(paths, pod.metadata.uid ?? '', target) : `${target}/mount`;
+    const data = {
+      specVolID: request.volume.name,
+      volumeHandle: volume.handle,
+      driverName: volume.driver,
+      nodeName,
+      attachmentID: `csi-${sha256(volume.handle + volume.driver + nodeName)}`,
+      volumeLifecycleMode: volume.mode,
+    };
+    await this.#options.files.makeDirectory(directoryOf(targetPath), 0o750);
+    await writeVolumeData(this.#options, volume.isBlock ? paths.data : target, data);
+    const staged = volume.isBlock ? paths.staging : service.has.stage ? stagingPath : undefined;
+    const answer = await answerOf(
+      service.client.nodePublishVolume(
+        {
+          volumeId: volume.handle,
+          publishContext: request.volume.publishContext,
+          stagingTargetPath: volume.mode === 'Ephemeral' || staged === undefined ? '' : service.path(staged),
+          targetPath: service.path(targetPath),
+          volumeCapability: volumeCapability.value,
+          readonly: request.volume.readOnly,
+          secrets: { ...secrets.value, ...attributes.value.secrets },
+          volumeContext: { ...volume.attributes, ...attributes.value.context },
+        },
+        callOptions,
+      ),
+    );
+    if (!answer.ok) {
+      // A container may see what is mounted there: a later republish could not repair it.
+      if (isFinalRpc(answer) && request.isRepublish !== true && !volume.isBlock) await removeUnlessMounted(this.#options, targetPath).catch(() => undefined);
+      return answer;
+    }
+    return volume.isBlock ? this.#linkDevice(request, targetPath) : this.#own(request, { targetPath, volume, driver, service });
+  }
+
+  /** The pod's link to the device. */
+  async #linkDevice({ target }: NodePublishVolumeRequest, device: string): Promise<DriverAnswer<string>> {
+    const { files } = this.#options;
+    const type = (await files.stat(device, 'follow'))?.type;
+    if (type !== 'block-device') return failed('Internal', `kubernetes.io/csi: the driver published no block device at ${device}, but ${type ?? 'nothing'}`);
+    if ((await files.stat(target)) === undefined) {
+      await files.makeDirectory(directoryOf(target), 0o750);
+      await files.makeLink(target, device);
+    }
+    return succeeded(device);
+  }
+
+  async #own(
+    { pod, volume: { readOnly }, recordEvent }: NodePublishVolumeRequest,
+    { targetPath, volume, driver, service }: PublishedVolume & { readonly targetPath: string; readonly service: NodeService },
+  ): Promise<DriverAnswer<string>> {
+    const { files, clock } = this.#options;
+    if ((await files.stat(targetPath)) === undefined)
+      return failed('Internal', `kubernetes.io/csi: the driver answered OK, and published nothing at ${targetPath}`);
+    if (!service.has.mountGroup && !readOnly && appliesGroup(volume, pod, driver))
+      await setVolumeOwnership(targetPath, { files, clock, pod, readOnly, when: 'policy', recordEvent });
+    return succeeded(targetPath);
+  }
+
+  async unpublish(
+    socket: CsiSocket,
+    { target, name, podUid, csi }: NodeUnpublishVolumeRequest & { readonly csi: CsiSource },
+    isBlock: boolean,
+  ): Promise<DriverAnswer<undefined>> {
+    const { files, root } = this.#options;
+    const targetPath = isBlock ? blockTarget(blockPaths(root, name), podUid, target) : `${target}/mount`;
+    const service = await openNodeService(socket);
+    if (!service.ok) return service;
+    const { client, path } = service.value;
+    const answer = await answerOf(client.nodeUnpublishVolume({ volumeId: csi.handle, targetPath: path(targetPath) }, callOptions));
+    if (!answer.ok) return answer;
+    if (!isBlock) await removeVolumeDirectory(this.#options, targetPath);
+    else {
+      await removeMountPoint(this.#options, targetPath);
+      if ((await files.stat(target))?.type === 'link') await files.removeFile(target);
+    }
+    return done;
+  }
+
+  async expand(socket: CsiSocket, request: NodeExpandVolumeRequest): Promise<DriverAnswer<undefined>> {
+    const opened = await this.#open(socket, request);
+    if (!opened.ok) return opened;
+    const { service, volume } = opened.value;
+    // The node has nothing to do: volumes of such a driver grow by the controller's call alone.
+    if (!service.has.expand) return done;
+    const secrets = secretsOf(volume.secrets.expand, 'NodeExpandSecretRef', this.#options);
+    if (!secrets.ok) return secrets;
+    const volumeCapability = capabilityOf(volume, service);
+    if (!volumeCapability.ok) return volumeCapability;
+    const paths = blockPaths(this.#options.root, request.volume.name);
+    const staged = volume.isBlock ? paths.staging : request.stagingPath;
+    const published = volume.isBlock ? blockTarget(paths, request.pod?.metadata.uid ?? '', request.target ?? '') : `${request.target ?? ''}/mount`;
+    const answer = await answerOf(
+      service.client.nodeExpandVolume(
+        {
+          volumeId: volume.handle,
+          volumePath: service.path(request.target === undefined ? staged : published),
+          stagingTargetPath: service.has.stage ? service.path(staged) : '',
+          capacityRange: { requiredBytes: quantityValue(request.capacity) },
+          volumeCapability: volumeCapability.value,
+          secrets: secrets.value,
+        },
+        callOptions,
+      ),
+    );
+    return answer.ok ? done : { ...answer, message: `Expander.NodeExpand failed to expand the volume : ${answer.message}` };
+  }
+
+  async stats(socket: CsiSocket, volumeId: string, path: string): Promise<DriverAnswer<Usage>> {
+    const service = await openNodeService(socket);
+    if (!service.ok) return service;
+    if (!service.value.has.stats) return failed('Unimplemented', 'the driver has no GET_VOLUME_STATS capability');
+    const answer = await answerOf(service.value.client.nodeGetVolumeStats({ volumeId, volumePath: service.value.path(path) }, callOptions));
+    return answer.ok ? volumeUsage(answer.value.usage) : answer;
+  }
+
+  async #open(
+    socket: CsiSocket,
+    request: Pick<NodeStageVolumeRequest, 'volume' | 'pod'>,
+  ): Promise<DriverAnswer<{ readonly service: NodeService; readonly volume: CsiVolume }>> {
+    const volume = csiVolumeOf(request.volume, request.pod, this.#options.sha256);
+    if (volume === undefined) return failed('InvalidArgument', 'volume source not found in volume.Spec');
+    const service = await openNodeService(socket);
+    return service.ok ? succeeded({ service: service.value, volume }) : service;
+  }
+
+  async #removeStaging(stagingPath: string, blockName: string | undefined): Promise<void> {
+    if (blockName !== undefined) await removeBlockDirectories(this.#options, blockPaths(this.#options.root, blockName));
+    await removeVolumeDirectory(this.#options, stagingPath);
+  }
+
+  /** After a failed call: what is mounted stays. A volume that was staged before may be in use. */
+  async #forgetStaging(stagingPath: string, blockName: string | undefined): Promise<void> {
+    if (blockName === undefined) return removeUnlessMounted(this.#options, stagingPath);
+    const { staging, publishDirectory } = blockPaths(this.#options.root, blockName);
+    const isUsed = (await mountAt(this.#options, staging)) !== undefined || (await this.#options.files.stat(publishDirectory)) !== undefined;
+    if (!isUsed) await this.#removeStaging(stagingPath, blockName);
+  }
+}
+
+interface PublishedVolume {
+  readonly volume: CsiVolume;
+  readonly driver: CSIDriver | undefined;
+}
+
+/** CSIDriver.spec.volumeLifecycleModes. Without the object, only persistent volumes are supported. */
+function unsupportedMode({ mode, driver: name }: CsiVolume, driver: CSIDriver | undefined): string | undefined {
+  const says = (why: string): string =>
+    `kubernetes.io/csi: mounter.SetupAt failed to check volume lifecycle mode: volume mode ${JSON.stringify(mode)} not supported by driver ${name} (${why})`;
+  if (driver === undefined) return mode === 'Persistent' ? undefined : says('no CSIDriver object');
+  const modes = driver.spec.volumeLifecycleModes ?? ['Persistent'];
+  return modes.includes(mode) ? undefined : says(`only supports [${modes.map((each) => JSON.stringify(each)).join(' ')}]`);
+}
+
+/** Whether the node changes the group of all files, by CSIDriver.spec.fsGroupPolicy. */
+function appliesGroup({ fsType, accessModes, mode }: CsiVolume, pod: Pod, driver: CSIDriver | undefined): boolean {
+  const policy = driver?.spec.fsGroupPolicy ?? 'ReadWriteOnceWithFSType';
+  if (pod.spec.securityContext?.fsGroup === undefined || policy === 'None') return false;
+  if (policy === 'File') return true;
+  if (fsType === '') return false;
+  return mode === 'Ephemeral' || accessModes.includes('ReadWriteOnce') || accessModes.includes('ReadWriteOncePod');
+}

@@ -1,0 +1,53 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import type * as promises from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { realDirectories, unsyncedDirectories } from './directories.ts';
+import { realDisk } from './disk.ts';
+
+const calls = vi.hoisted((): string[] => []);
+
+vi.mock('node:fs/promises', async (original) => {
+  const real = await original<typeof promises>();
+  return {
+    ...real,
+    writeFile: (...args: Parameters<typeof real.writeFile>) => {
+      const options = args[2];
+      calls.push(typeof options === 'object' && options !== null && options.flush === true ? 'write, sync' : 'write');
+      return real.writeFile(...args);
+    },
+    rename: (...args: Parameters<typeof real.rename>) => {
+      calls.push('rename');
+      return real.rename(...args);
+    },
+  };
+});
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'mooring-directories-'));
+  calls.length = 0;
+  vi.spyOn(realDisk, 'syncDirectory').mockImplementation(async (directory) => void calls.push(`sync ${path.relative(folder, directory)}`));
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  rmSync(folder, { recursive: true });
+});
+
+test('a file is on the disk before it has its name, and the name before the call ends', async () => {
+  const file = path.join(folder, 'records', 'a.json');
+  await realDirectories.writeFile(file, 'first');
+  await realDirectories.writeFile(file, 'second');
+  expect(calls).toEqual(['write, sync', 'rename', 'sync records', 'write, sync', 'rename', 'sync records']);
+  expect(readFileSync(file, 'utf8')).toBe('second');
+  expect(readdirSync(path.dirname(file))).toEqual(['a.json']);
+});
+
+test('what need not outlive a power loss is replaced all the same, and not synced', async () => {
+  await unsyncedDirectories.writeFile(path.join(folder, 'a'), 'text');
+  expect(calls).toEqual(['write', 'rename']);
+  expect(readFileSync(path.join(folder, 'a'), 'utf8')).toBe('text');
+});
