@@ -63,7 +63,7 @@ export class Proxy implements Channel {
       case 'cancel': {
         const abort = new AbortController();
         const answer = call({ signal: abort.signal }).catch(() => undefined);
-        await this.#wait(fault.afterMs);
+        await Promise.race([answer, this.#wait(fault.afterMs)]);
         abort.abort();
         await answer;
         throw new RpcError('Canceled', 'the proxy cancelled the call');

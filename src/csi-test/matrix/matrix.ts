@@ -148,12 +148,21 @@ const killedBefore = killed('killed before', 'the call succeeds after the driver
   await repeatUntilOk(bench, prepared, `${call} after a crash before it`);
 });
 
+/** How long after the call the driver is killed. Growing, so that a quick driver is interrupted by the first, and a slow one at several points. */
+const killDelaysMs = (bench: Bench): readonly number[] => [someMs(bench), 20, 100, 500];
+
 const killedDuring = killed('killed during', 'the call is finished when it is repeated after a crash in the middle of it', async (bench, prepared, call) => {
-  const call1 = interrupted(() => prepared.perform());
-  await new Promise<void>((resolve) => void bench.context.world.timers.after(someMs(bench), resolve));
-  await bench.driver.kill();
-  await call1;
-  await bench.driver.start();
+  for (const delayMs of killDelaysMs(bench)) {
+    let isAnswered = false;
+    const interruptedCall = interrupted(() => prepared.perform().then(() => (isAnswered = true)));
+    await new Promise<void>((resolve) => void bench.context.world.timers.after(delayMs, resolve));
+    // A call that is answered has no later point to crash at.
+    const wasAnswered = isAnswered;
+    await bench.driver.kill();
+    await interruptedCall;
+    await bench.driver.start();
+    if (wasAnswered) break;
+  }
   await repeatUntilOk(bench, prepared, `${call} after a crash in the middle of it`);
 });
 
@@ -175,12 +184,13 @@ const variants: readonly Variant[] = [
   network('a late answer', 'the call is repeated after a late answer', () => ({ type: 'delay', afterMs: 20 })),
   network('a duplicate', 'the call is repeated after its request came twice', () => ({ type: 'duplicate' })),
   network('a cut connection', 'the call is repeated after the connection was cut', (bench) => ({ type: 'cut', afterMs: someMs(bench) })),
-  // A quick driver is interrupted by the first, a slow one by the second.
+  // A quick driver is interrupted by the first, a slow one by the others.
   network(
     'a cancelled call',
     'the call is repeated after it was cancelled',
     (bench) => ({ type: 'cancel', afterMs: someMs(bench) }),
     () => ({ type: 'cancel', afterMs: 100 }),
+    () => ({ type: 'cancel', afterMs: 500 }),
   ),
   killedBefore,
   killedDuring,
