@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config';
 // hangs, and never to measure: a machine may be slow, and stand still for seconds.
 export default defineConfig({
   test: {
+    alias: [{ find: /^fast-check$/, replacement: new URL('test/properties/seeded-fast-check.ts', import.meta.url).pathname }],
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     exclude: ['test/peers/**', 'node_modules/**'],
     pool: 'forks',
