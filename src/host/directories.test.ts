@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import type * as promises from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -50,4 +50,28 @@ test('what need not outlive a power loss is replaced all the same, and not synce
   await unsyncedDirectories.writeFile(path.join(folder, 'a'), 'text');
   expect(calls).toEqual(['write', 'rename']);
   expect(readFileSync(path.join(folder, 'a'), 'utf8')).toBe('text');
+});
+
+test('a directory that another user made, may write to, or has replaced by a link is not used', async () => {
+  const at = (name: string): string => path.join(folder, name);
+  await realDirectories.own(at('own'));
+  await realDirectories.own(at('own'));
+  expect(statSync(at('own')).mode & 0o7777 & ~0o750).toBe(0);
+
+  mkdirSync(at('shared'));
+  chmodSync(at('shared'), 0o770);
+  await expect(realDirectories.own(at('shared'))).rejects.toThrow('other users may write to it');
+  symlinkSync(at('own'), at('link'));
+  await expect(realDirectories.own(at('link'))).rejects.toThrow('it is not a directory');
+  await expect(realDirectories.own(at('shared/inside'))).rejects.toThrow(`other users may change ${at('shared')}`);
+  chmodSync(at('shared'), 0o1777);
+  await realDirectories.own(at('shared/inside'));
+});
+
+test.runIf(process.geteuid?.() === 0)('root does not use a directory of another user', async () => {
+  const theirs = path.join(folder, 'theirs');
+  mkdirSync(theirs);
+  chownSync(theirs, 65_534, 65_534);
+  await expect(realDirectories.own(theirs)).rejects.toThrow('it belongs to user 65534. Remove it, or give it to the user that runs the cluster');
+  await expect(realDirectories.own(path.join(theirs, 'inside'))).rejects.toThrow(`other users may change ${theirs}`);
 });

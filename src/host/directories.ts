@@ -1,4 +1,5 @@
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, realpath, rename, writeFile } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
 import path from 'node:path';
 import type { Directories } from '../drivers/directories.ts';
 import { realDisk } from './disk.ts';
@@ -10,6 +11,20 @@ export const realDirectories: Directories = {
   async make(directory) {
     // Readable by its owner and group only.
     await mkdir(directory, { recursive: true, mode: 0o750 }).catch(throwAsGo('mkdir', directory));
+  },
+  async own(directory) {
+    const parent = await realpath(path.dirname(directory)).catch(throwAsGo('lstat', path.dirname(directory)));
+    for (let above = parent; ; above = path.dirname(above)) {
+      const { uid, mode } = await lstat(above);
+      if (!isTrusted(uid) || ((mode & writableByOthers) !== 0 && (mode & sticky) === 0))
+        throw new Error(`${directory} is not used: other users may change ${above}`);
+      if (above === '/') break;
+    }
+    await mkdir(directory, { mode: 0o750 }).catch((error: NodeJS.ErrnoException) =>
+      error.code === 'EEXIST' ? undefined : throwAsGo('mkdir', directory)(error),
+    );
+    const problem = sharedBy(await lstat(directory));
+    if (problem !== undefined) throw new Error(`${directory} is not used: ${problem}. Remove it, or give it to the user that runs the cluster, with mode 0750`);
   },
   async remove(directory) {
     await removeWithoutLinks(directory).catch(throwAsGo('unlinkat', directory));
@@ -37,6 +52,18 @@ export const realDirectories: Directories = {
     await realDisk.syncDirectory(directory).catch(throwAsGo('fsync', directory));
   },
 };
+
+const [writableByOthers, sticky] = [0o022, 0o1000];
+
+/** Root, and the user of this process. */
+const isTrusted = (uid: number): boolean => uid === 0 || uid === process.geteuid?.();
+
+/** How other users can change what is in it; undefined: they cannot. */
+function sharedBy(facts: Stats): string | undefined {
+  if (!facts.isDirectory()) return 'it is not a directory';
+  if (!isTrusted(facts.uid)) return `it belongs to user ${facts.uid}`;
+  return (facts.mode & writableByOthers) === 0 ? undefined : 'other users may write to it';
+}
 
 /** The same for files that need not outlive a power loss, such as records of volumes without data: a sync costs more than all else of such a volume. */
 export const unsyncedDirectories: Directories = { ...realDirectories, writeFile: (file, text) => replace(file, text, { flush: false }) };

@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Container, Pod, Secret } from '../../src/api/generated/types.ts';
 import { createRealWorld } from '../../src/host/world.ts';
-import type { EnsuredImage } from '../../src/node/images/image-manager.ts';
+import { type EnsuredImage, LoadedImages } from '../../src/node/images/image-manager.ts';
+import { ImageStore } from '../../src/node/images/image-store.ts';
 import { platformOfMachine } from '../../src/node/images/manifest.ts';
 import { PulledImages } from '../../src/node/images/registry/pulled-images.ts';
 import { describeWithSandboxes } from '../sandbox/sandboxes.ts';
@@ -45,6 +46,12 @@ describeWithSandboxes('images of registries', () => {
     return { ...second, events: [...first.events, ...second.events] };
   };
   const add = (name: string, content: string): string => registry.add(name, '1', { name, layers: [tarOf([{ name: 'f', content }])], isCompressed: true });
+  const secretOf = (name: string, passwords: Readonly<Record<string, string>>): Secret => {
+    const auths = Object.fromEntries(Object.entries(passwords).map(([host, each]) => [host, { auth: Buffer.from(each).toString('base64') }]));
+    const data = { '.dockerconfigjson': Buffer.from(JSON.stringify({ auths })).toString('base64') };
+    const metadata = { name, namespace: 'default', uid: `uid of ${name}` };
+    return { kind: 'Secret', apiVersion: 'v1', metadata, type: 'kubernetes.io/dockerconfigjson', data };
+  };
   const messages = ({ events }: EnsuredImage): readonly string[] => events.map(({ reason, message }) => `${reason}: ${message}`);
 
   test('are pulled once, by tag, digest and mirror; Always asks for the manifest again', async () => {
@@ -73,9 +80,7 @@ describeWithSandboxes('images of registries', () => {
     registry.credentials = 'user:pass:word';
     const image = `${registry.host}/secret/app:1`;
     expect(await ensure(image)).toMatchObject({ ok: false, reason: 'ErrImagePull', message: expect.stringContaining('pull access denied') });
-    const auths = { [`https://${registry.host}/v2/`]: { auth: Buffer.from(registry.credentials).toString('base64') }, 'other.example': { auth: 'eDp5' } };
-    const data = { '.dockerconfigjson': Buffer.from(JSON.stringify({ auths })).toString('base64') };
-    const secrets: readonly Secret[] = [{ kind: 'Secret', apiVersion: 'v1', metadata: { name: 's' }, type: 'kubernetes.io/dockerconfigjson', data }];
+    const secrets = [secretOf('s', { [`https://${registry.host}/v2/`]: registry.credentials, 'other.example': 'x:y' })];
     registry.onRequest = (_, response) => {
       response.writeHead(401, { 'www-authenticate': 'Bearer realm="http://other.example/token"' }).end();
       return true;
@@ -84,6 +89,49 @@ describeWithSandboxes('images of registries', () => {
     expect(await ensure(image, { secrets })).toMatchObject({ ok: false, reason: 'ErrImagePull', message: refused });
     registry.onRequest = () => false;
     expect((await ensure(image, { secrets })).ok).toBe(true);
+  });
+
+  test('that needed credentials run for pods with such credentials only; a pull without any, or `moor load`, opens them for all', async () => {
+    const digest = add('private/app', 'private');
+    const image = `${registry.host}/private/app:1`;
+    const present = [`Pulled: Container image "${image}" already present on machine and can be accessed by the pod`];
+    registry.credentials = 'user:right';
+    const wrong = secretOf('wrong', { [registry.host]: 'user:wrong' });
+    const right = secretOf('right', { [`*.0.0.*`]: 'user:right' });
+    // Each of them is tried.
+    expect((await ensure(image, { secrets: [wrong, right] })).ok).toBe(true);
+    expect(messages(await ensure(image, { secrets: [right] }))).toEqual(present);
+    expect(messages(await ensure(image, { secrets: [secretOf('of another namespace', { [registry.host]: 'user:right' })] }))).toEqual(present);
+    expect(messages(await ensure(image, { secrets: [secretOf('right', { [registry.host]: 'user:rotated' })] }))).toEqual(present);
+    const denied = { ok: false, reason: 'ErrImagePull', message: expect.stringContaining('pull access denied') };
+    expect(await ensure(image)).toMatchObject(denied);
+    expect(await ensure(image, { secrets: [wrong] })).toMatchObject(denied);
+    const hidden = { reason: 'ErrImageNeverPull', message: `Container image "${image}" is not present with pull policy of Never` };
+    expect(await ensure(image, { policy: 'Never' })).toMatchObject(hidden);
+    expect(await new LoadedImages(store.images).ensure(newPod(), container(image), [])).toMatchObject(hidden);
+    expect((await new LoadedImages(store.images).ensure(newPod(), container(image), [right])).ok).toBe(true);
+    // After a restart, too; and a damaged record permits nothing.
+    const again = new ImageStore({ content: store.images.content, unpacker: store.unpacker, platform: platformOfMachine(process.arch), now: Date.now });
+    expect(await new LoadedImages(again).ensure(newPod(), container(image), [])).toMatchObject(hidden);
+    const record = path.join(store.directory, 'content/pulled', digest.replace(':', '-'));
+    const kept = readFileSync(record);
+    writeFileSync(record, kept.subarray(0, 20));
+    expect(await new LoadedImages(again).ensure(newPod(), container(image), [right])).toMatchObject(hidden);
+    writeFileSync(record, kept);
+
+    registry.credentials = undefined;
+    expect((await ensure(image)).ok).toBe(true);
+    expect(messages(await ensure(image))).toEqual(present);
+    await store.images.pullRecords.forget(digest);
+    expect(messages(await ensure(image, { policy: 'Never' }))).toEqual(present);
+    // A record stays as long as its image.
+    writeFileSync(record, kept);
+    await store.images.collect(new Set());
+    expect(existsSync(record)).toBe(true);
+    await store.images.untag(image);
+    store.pass(2 * 3600_000);
+    await store.images.collect(new Set());
+    expect(existsSync(record)).toBe(false);
   });
 
   test('that are not there: ErrImagePull, then ImagePullBackOff, and another pull later', async () => {

@@ -32,7 +32,11 @@ export function hostPathDriver({ directories, sha256, cluster, root = usualRoot 
   const fence = new LeaderFence(directories, `${root}/.leaders-${ending}`);
   /** Runs the task unless the leader was deposed. */
   const fenced = <T>(leader: Leader, task: () => Promise<T>): Promise<DriverAnswer<T>> =>
-    attempt(async () => (await fence.check(leader)) ?? succeeded(await task()));
+    attempt(async () => {
+      // In /tmp every user can make it first, or a link to elsewhere.
+      await directories.own(root);
+      return (await fence.check(leader)) ?? succeeded(await task());
+    });
   return {
     capabilities: {
       name: 'kubernetes.io/host-path',

@@ -3,7 +3,7 @@
  * gets its name: no blob is half there or wrong. Several processes may write at once.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat, statfs, utimes } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat, statfs, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ImageError, mostDocumentBytes } from './manifest.ts';
 
@@ -58,8 +58,21 @@ export class ContentStore {
 
   /** Only root may look: images have programs with set-id bits. */
   async open(): Promise<void> {
-    for (const each of ['', 'blobs', 'blobs/sha256', 'ingest', 'references', 'snapshots'])
+    for (const each of ['', 'blobs', 'blobs/sha256', 'ingest', 'references', 'pulled', 'snapshots'])
       await mkdir(path.join(this.directory, each), { recursive: true, mode: 0o700 });
+  }
+
+  /** A small file of the store, whole or as before, also after a loss of power. */
+  async replaceFile(file: string, text: string): Promise<void> {
+    const temporary = path.join(this.directory, 'ingest', randomUUID());
+    await writeFile(temporary, text, { mode: 0o600, flush: true });
+    await rename(temporary, file);
+    const directory = await open(path.dirname(file));
+    try {
+      await directory.sync();
+    } finally {
+      await directory.close();
+    }
   }
 
   path(digest: string): string {

@@ -2,6 +2,7 @@
 import type { Container, Pod, Secret } from '../../api/generated/types.ts';
 import type { ContainerSpec } from '../runtime.ts';
 import { imageUserViolation, withImage } from './container-image.ts';
+import { credentialsFor } from './credentials.ts';
 import { hostImageId, withHostProgram } from './host-programs.ts';
 import type { ImageStore, NamedImage, ReadyImage } from './image-store.ts';
 import { type ImageReference, isReference, parseReference, referenceText, repositoryOf } from './reference.ts';
@@ -38,11 +39,12 @@ export class LoadedImages implements ImageManager {
     this.#images = images;
   }
 
-  async ensure(_: Pod, { image = '' }: Container): Promise<EnsuredImage> {
+  async ensure(_: Pod, { image = '' }: Container, secrets: readonly Secret[]): Promise<EnsuredImage> {
     const parsed = parseReference(image);
     if (!isReference(parsed)) return invalidName(image, parsed.error);
     const found = await this.#images.find(referenceText(parsed));
-    if (found !== undefined) return preparedImage(this.#images, { found, image, parsed });
+    if (found !== undefined)
+      return (await isPermitted(this.#images, { found, parsed, secrets })) ? preparedImage(this.#images, { found, image, parsed }) : neverPulled(image);
     const message = `Container image ${JSON.stringify(image)} is only a name (--images=host): the container sees programs and libraries of the node`;
     return { ok: true, image: hostImage, events: [{ type: 'Normal', reason: 'Pulled', message }] };
   }
@@ -53,6 +55,28 @@ export function invalidName(image: string, error: string): EnsuredImage {
   const quoted = JSON.stringify(image);
   const message = `Failed to apply default image tag ${quoted}: couldn't parse image name ${quoted}: ${error}`;
   return { ok: false, reason: 'InvalidImageName', message, events: [{ type: 'Warning', reason: 'InspectFailed', message }] };
+}
+
+/** The kubelet's, also for an image that is there and that the pod may not use: its presence is not revealed. */
+export function neverPulled(image: string): EnsuredImage {
+  const message = `Container image ${JSON.stringify(image)} is not present with pull policy of Never`;
+  const reason = 'ErrImageNeverPull';
+  return { ok: false, reason, message, events: [{ type: 'Warning', reason, message }, failed(reason)] };
+}
+
+export const failed = (reason: string): ImageEvent => ({ type: 'Warning', reason: 'Failed', message: `Error: ${reason}` });
+
+interface ForPod {
+  readonly found: NamedImage;
+  readonly parsed: ImageReference;
+  readonly secrets: readonly Secret[];
+}
+
+/** Whether a pod with these secrets may use an image that is there. */
+export function isPermitted(images: ImageStore, { found, parsed, secrets }: ForPod): Promise<boolean> {
+  const repository = repositoryOf(parsed);
+  const sources = credentialsFor(repository, secrets).map(({ source }) => source);
+  return images.pullRecords.permits({ digest: found.digest, repository }, sources);
 }
 
 interface FoundImage {

@@ -1,6 +1,6 @@
 /** Images of a machine: names, their manifests in the content store, and their layers, unpacked once. */
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ContentStore } from './content-store.ts';
 import {
@@ -14,6 +14,7 @@ import {
   type Platform,
   platformText,
 } from './manifest.ts';
+import { PullRecords } from './pull-records.ts';
 import type { LayerUnpacker, UnpackedLayer } from './unpacker.ts';
 
 /** A name, and the index or manifest that it stands for. */
@@ -58,6 +59,7 @@ const graceMs = 3600_000;
 
 export class ImageStore {
   readonly content: ContentStore;
+  readonly pullRecords: PullRecords;
   readonly #options: ImageStoreOptions;
   /** Layers that are being unpacked, by chain id. */
   readonly #unpacking = new Map<string, Promise<void>>();
@@ -67,20 +69,12 @@ export class ImageStore {
   constructor(options: ImageStoreOptions) {
     this.#options = options;
     this.content = options.content;
+    this.pullRecords = new PullRecords(options.content);
   }
 
   /** The name stands for this image from now on, also after a loss of power. */
   async tag({ name, digest }: NamedImage): Promise<void> {
-    const temporary = path.join(this.content.directory, 'ingest', randomUUID());
-    const reference = this.#referenceFile(name);
-    await writeFile(temporary, JSON.stringify({ name, digest } satisfies NamedImage), { mode: 0o600, flush: true });
-    await rename(temporary, reference);
-    const directory = await open(path.dirname(reference));
-    try {
-      await directory.sync();
-    } finally {
-      await directory.close();
-    }
+    await this.content.replaceFile(this.#referenceFile(name), JSON.stringify({ name, digest } satisfies NamedImage));
   }
 
   async find(name: string): Promise<NamedImage | undefined> {
@@ -163,7 +157,9 @@ export class ImageStore {
       await rm(removed, { recursive: true, force: true });
     }
     this.#ready.clear();
-    return this.content.collect(blobs, before);
+    const removed = await this.content.collect(blobs, before);
+    await this.pullRecords.collect();
+    return removed;
   }
 
   #referenceFile(name: string): string {

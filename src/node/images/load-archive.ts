@@ -21,7 +21,10 @@ export async function loadArchive(file: string, images: ImageStore, name?: strin
   if (wanted.some((image) => image.name === '')) throw new ImageError('it has an image without a name: give it one with --tag');
   const ready: LoadedImage[] = [];
   for (const image of wanted) ready.push({ ...image, size: (await images.prepare(image.digest, image.name)).size });
-  for (const image of ready) await images.tag(image);
+  for (const image of ready) {
+    await images.tag(image);
+    await images.pullRecords.forget(image.digest);
+  }
   return ready;
 }
 

@@ -12,6 +12,11 @@ export class SimulatedDirectories implements Directories {
     this.paths.add(path);
   }
 
+  /** A simulated machine has one user. */
+  async own(): Promise<void> {
+    return undefined;
+  }
+
   async remove(path: string): Promise<void> {
     this.#fail();
     this.notes.delete(path);

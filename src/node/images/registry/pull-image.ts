@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import type { Timers } from '../../../world/world.ts';
 import type { ImageStore, NamedImage } from '../image-store.ts';
 import { choosePlatform, type Descriptor, ImageError, parseDocument, type Platform } from '../manifest.ts';
-import { type ImageReference, referenceText } from '../reference.ts';
-import type { Credentials } from './credentials.ts';
+import { type ImageReference, referenceText, repositoryOf } from '../reference.ts';
+import type { TrackedCredentials } from '../credentials.ts';
 import { isLoopback, RegistryError, RegistryRepository } from './registry-client.ts';
 
 export interface PullContext {
@@ -19,22 +19,24 @@ export interface PullContext {
 const mostAttempts = 5;
 const layersAtOnce = 3;
 
-/** The image is whole and unpacked afterwards, and its name stands for it. @throws with containerd's words */
+/** The image is whole and unpacked afterwards, its name stands for it, and whose credentials pulled it is recorded. @throws with containerd's words */
 export async function pullImage(
   reference: ImageReference,
-  credentials: Credentials | undefined,
+  credentials: readonly TrackedCredentials[],
   context: PullContext,
 ): Promise<NamedImage & { readonly size: number }> {
-  const { mirrors, timers } = context;
+  const { mirrors } = context;
   const name = referenceText(reference);
   const endpoints = [...(mirrors.get(reference.registry) ?? []), endpointOf(reference.registry)];
+  // As the kubelet: without credentials only if there are none.
+  const attempts = endpoints.flatMap((endpoint) => (credentials.length === 0 ? [undefined] : credentials).map((tracked) => ({ endpoint, tracked })));
   let wrong: Error | undefined;
-  for (const endpoint of endpoints) {
+  for (const attempt of attempts) {
     try {
-      return await pullFrom(new RegistryRepository({ endpoint, repository: reference.repository, credentials, timers }), { name, reference, context });
+      return await pullFrom(attempt, { name, reference, context });
     } catch (error) {
       wrong = error as Error;
-      // What a registry serves is wrong: the next one may serve it right.
+      // What a registry serves is wrong: the next one may serve it right. Other credentials may be the right ones.
       if (!(error instanceof RegistryError) && !(error instanceof ImageError)) break;
     }
   }
@@ -53,8 +55,15 @@ interface Pull {
   readonly context: PullContext;
 }
 
-async function pullFrom(repository: RegistryRepository, { name, reference, context }: Pull): Promise<NamedImage & { readonly size: number }> {
-  const { images, platform } = context;
+interface PullAttempt {
+  readonly endpoint: string;
+  /** Undefined: without any. */
+  readonly tracked: TrackedCredentials | undefined;
+}
+
+async function pullFrom({ endpoint, tracked }: PullAttempt, { name, reference, context }: Pull): Promise<NamedImage & { readonly size: number }> {
+  const { images, platform, timers } = context;
+  const repository = new RegistryRepository({ endpoint, repository: reference.repository, credentials: tracked?.credentials, timers });
   const top = await storeDocument(repository, reference.digest ?? reference.tag ?? 'latest', { digest: reference.digest, name, context });
   const document = parseDocument(top.text, name);
   const manifest =
@@ -69,6 +78,8 @@ async function pullFrom(repository: RegistryRepository, { name, reference, conte
   };
   await Promise.all(Array.from({ length: layersAtOnce }, pullLayers));
   const { size } = await images.prepare(top.digest, name);
+  const pulled = { digest: top.digest, repository: repositoryOf(reference) };
+  await images.pullRecords.add(pulled, tracked === undefined ? { nodePodsAccessible: true } : { kubernetesSecrets: [tracked.source] });
   await images.tag({ name, digest: top.digest });
   return { name, digest: top.digest, size };
 }

@@ -2,10 +2,10 @@
 import type { Container, Pod, Secret } from '../../../api/generated/types.ts';
 import { RecentMap } from '../../../client/recent-map.ts';
 import type { Clock } from '../../../world/world.ts';
-import { type EnsuredImage, type ImageEvent, type ImageManager, invalidName, preparedImage } from '../image-manager.ts';
+import { type EnsuredImage, failed, type ImageEvent, type ImageManager, invalidName, isPermitted, neverPulled, preparedImage } from '../image-manager.ts';
 import type { NamedImage } from '../image-store.ts';
 import { type ImageReference, isReference, parseReference, referenceText, repositoryOf } from '../reference.ts';
-import { credentialsFor } from './credentials.ts';
+import { credentialsFor } from '../credentials.ts';
 import { type PullContext, pullImage } from './pull-image.ts';
 
 export interface PulledImagesOptions extends PullContext {
@@ -49,17 +49,10 @@ export class PulledImages implements ImageManager {
     const state = this.#states.get(key);
     if (state !== undefined && state !== 'none') return this.#follow(key, state, { image, parsed });
     const found = await this.#options.images.find(referenceText(parsed));
-    if (found !== undefined && imagePullPolicy !== 'Always') return preparedImage(this.#options.images, { found, image, parsed });
+    const isUsable = found !== undefined && imagePullPolicy !== 'Always' && (await isPermitted(this.#options.images, { found, parsed, secrets }));
+    if (isUsable) return preparedImage(this.#options.images, { found, image, parsed });
+    if (imagePullPolicy === 'Never') return neverPulled(image);
     const quoted = JSON.stringify(image);
-    if (imagePullPolicy === 'Never') {
-      const message = `Container image ${quoted} is not present with pull policy of Never`;
-      return {
-        ok: false,
-        reason: 'ErrImageNeverPull',
-        message,
-        events: [{ type: 'Warning', reason: 'ErrImageNeverPull', message }, failed('ErrImageNeverPull')],
-      };
-    }
     const backOff = this.#backOffs.get(key);
     if (backOff !== undefined && backOff !== 'none' && backOff.until > this.#options.clock.now()) return heldBack(backOff, quoted);
     return this.#start(key, { image, parsed, secrets });
@@ -112,8 +105,6 @@ interface Wanted {
   readonly image: string;
   readonly parsed: ImageReference;
 }
-
-const failed = (reason: string): ImageEvent => ({ type: 'Warning', reason: 'Failed', message: `Error: ${reason}` });
 
 function heldBack(backOff: PullBackOff, quoted: string): EnsuredImage {
   const events: readonly ImageEvent[] = backOff.isTold

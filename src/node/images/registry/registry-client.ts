@@ -1,7 +1,7 @@
 /** One repository of a registry, by the OCI distribution protocol. Nothing that it answers is trusted: the content store checks sizes and digests. */
 import type { Cancel, Timers } from '../../../world/world.ts';
 import { ImageError, mediaTypes, mostDocumentBytes } from '../manifest.ts';
-import type { Credentials } from './credentials.ts';
+import type { Credentials } from '../credentials.ts';
 
 export interface RepositoryOptions {
   /** 'https://registry-1.docker.io' */
