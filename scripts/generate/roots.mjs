@@ -29,7 +29,9 @@ export const roots = {
   'k8s.io/api/discovery/v1': ['EndpointSlice EndpointSliceList'],
   'k8s.io/api/autoscaling/v2': ['HorizontalPodAutoscaler HorizontalPodAutoscalerList'],
   'k8s.io/api/autoscaling/v1': ['Scale HorizontalPodAutoscaler HorizontalPodAutoscalerList'],
-  'k8s.io/api/networking/v1': ['Ingress IngressList IngressClass IngressClassList NetworkPolicy NetworkPolicyList'],
+  'k8s.io/api/networking/v1': [
+    'Ingress IngressList IngressClass IngressClassList NetworkPolicy NetworkPolicyList IPAddress IPAddressList ServiceCIDR ServiceCIDRList',
+  ],
   'k8s.io/api/node/v1': ['RuntimeClass RuntimeClassList'],
   'k8s.io/api/rbac/v1': ['Role RoleList RoleBinding RoleBindingList ClusterRole ClusterRoleList ClusterRoleBinding ClusterRoleBindingList'],
   'k8s.io/api/authorization/v1': ['SubjectAccessReview LocalSubjectAccessReview SelfSubjectAccessReview SelfSubjectRulesReview'],
@@ -39,6 +41,11 @@ export const roots = {
     'ValidatingAdmissionPolicy ValidatingAdmissionPolicyList ValidatingAdmissionPolicyBinding ValidatingAdmissionPolicyBindingList',
     'MutatingAdmissionPolicy MutatingAdmissionPolicyList MutatingAdmissionPolicyBinding MutatingAdmissionPolicyBindingList',
   ],
+  'k8s.io/api/flowcontrol/v1': ['FlowSchema FlowSchemaList PriorityLevelConfiguration PriorityLevelConfigurationList'],
+  'k8s.io/api/resource/v1': [
+    'DeviceClass DeviceClassList ResourceClaim ResourceClaimList ResourceClaimTemplate ResourceClaimTemplateList ResourceSlice ResourceSliceList',
+  ],
+  'k8s.io/kube-aggregator/pkg/apis/apiregistration/v1': ['APIService APIServiceList'],
 };
 for (const [name, lines] of Object.entries(roots)) roots[name] = lines.flatMap((line) => line.split(' '));
 

@@ -104,6 +104,7 @@ export function createApi(options: ApiOptions): RunningApi {
 /** Libraries that writes of a group need: the expressions of a definition or a policy are compiled with it. */
 const loadFor: Readonly<Record<string, () => Promise<unknown>>> = {
   'apiextensions.k8s.io': loadCel,
+  'resource.k8s.io': loadCel,
   'admissionregistration.k8s.io': loadExpressions,
   ...Object.fromEntries(predefinedGroups.map((group) => [group, loadCel])),
 };

@@ -53,7 +53,7 @@ describe('the kinds served', () => {
       'autoscaling/v1/horizontalpodautoscalers',
       ...['cronjobs', 'jobs'].map((name) => `batch/v1/${name}`),
       'certificates.k8s.io/v1/certificatesigningrequests',
-      ...['ingressclasses', 'ingresses', 'networkpolicies'].map((name) => `networking.k8s.io/v1/${name}`),
+      ...['ingressclasses', 'ingresses', 'ipaddresses', 'networkpolicies', 'servicecidrs'].map((name) => `networking.k8s.io/v1/${name}`),
       'policy/v1/poddisruptionbudgets',
       ...['clusterrolebindings', 'clusterroles', 'rolebindings', 'roles'].map((name) => `rbac.authorization.k8s.io/v1/${name}`),
       ...['csidrivers', 'csinodes', 'csistoragecapacities', 'storageclasses', 'volumeattachments', 'volumeattributesclasses'].map(
@@ -70,6 +70,8 @@ describe('the kinds served', () => {
       'coordination.k8s.io/v1/leases',
       'node.k8s.io/v1/runtimeclasses',
       'discovery.k8s.io/v1/endpointslices',
+      ...['deviceclasses', 'resourceclaims', 'resourceclaimtemplates', 'resourceslices'].map((name) => `resource.k8s.io/v1/${name}`),
+      ...['flowschemas', 'prioritylevelconfigurations'].map((name) => `flowcontrol.apiserver.k8s.io/v1/${name}`),
     ]);
   });
 

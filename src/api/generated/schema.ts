@@ -29,6 +29,31 @@ storageVersionHash string 10 omitempty optional`,
 - TypeMeta 0 inline
 groupVersion string 1
 resources []APIResource 2 list=atomic`,
+  APIService: `k8s.io/kube-aggregator/pkg/apis/apiregistration/v1 APIService
+- TypeMeta 0 inline
+metadata ObjectMeta 1 omitempty optional
+spec APIServiceSpec 2 omitempty
+status APIServiceStatus 3 omitempty`,
+  APIServiceCondition: `k8s.io/kube-aggregator/pkg/apis/apiregistration/v1 APIServiceCondition
+type APIServiceConditionType 1
+status ApiregistrationConditionStatus 2
+lastTransitionTime Time 3 omitempty optional
+reason string 4 omitempty optional
+message string 5 omitempty optional`,
+  APIServiceList: `k8s.io/kube-aggregator/pkg/apis/apiregistration/v1 APIServiceList
+- TypeMeta 0 inline
+metadata ListMeta 1 omitempty optional
+items []APIService 2`,
+  APIServiceSpec: `k8s.io/kube-aggregator/pkg/apis/apiregistration/v1 APIServiceSpec
+service *ApiregistrationServiceReference 1 omitempty optional
+group string 2 omitempty
+version string 3 omitempty
+insecureSkipTLSVerify bool 4 omitempty
+caBundle []byte 5 omitempty optional list=atomic
+groupPriorityMinimum int32 7
+versionPriority int32 8`,
+  APIServiceStatus: `k8s.io/kube-aggregator/pkg/apis/apiregistration/v1 APIServiceStatus
+conditions []APIServiceCondition 1 omitempty optional patch=merge mergeKey=type list=map keys=type`,
   APIVersions: `k8s.io/apimachinery/pkg/apis/meta/v1 APIVersions
 - TypeMeta 0 inline
 versions []string 1 list=atomic
@@ -44,6 +69,22 @@ podAffinity *PodAffinity 2 omitempty optional
 podAntiAffinity *PodAntiAffinity 3 omitempty optional`,
   AggregationRule: `k8s.io/api/rbac/v1 AggregationRule
 clusterRoleSelectors []LabelSelector 1 omitempty optional list=atomic`,
+  AllocatedDeviceStatus: `k8s.io/api/resource/v1 AllocatedDeviceStatus
+driver string 1 required
+pool string 2 required
+device string 3 required
+shareID *string 7 omitempty optional
+conditions []Condition 4 optional list=map keys=type
+data *RawExtension 5 omitempty optional
+networkData *NetworkDeviceData 6 omitempty optional`,
+  AllocationResult: `k8s.io/api/resource/v1 AllocationResult
+devices DeviceAllocationResult 1 omitempty optional
+nodeSelector *NodeSelector 3 omitempty optional
+allocationTimestamp *Time 5 omitempty optional`,
+  ApiregistrationServiceReference: `k8s.io/kube-aggregator/pkg/apis/apiregistration/v1 ServiceReference
+namespace string 1 omitempty
+name string 2 omitempty
+port *int32 3 omitempty optional`,
   AppArmorProfile: `k8s.io/api/core/v1 AppArmorProfile union
 type AppArmorProfileType 1 discriminator
 localhostProfile *string 2 omitempty optional`,
@@ -109,6 +150,8 @@ kind string 1 omitempty optional
 apiVersion string 2 omitempty optional
 name string 3 omitempty optional
 uid UID 4 omitempty optional`,
+  CELDeviceSelector: `k8s.io/api/resource/v1 CELDeviceSelector
+expression string 1 required`,
   CSIDriver: `k8s.io/api/storage/v1 CSIDriver
 - TypeMeta 0 inline
 metadata ObjectMeta 1 omitempty
@@ -175,6 +218,16 @@ nodePublishSecretRef *LocalObjectReference 5 omitempty optional`,
   Capabilities: `k8s.io/api/core/v1 Capabilities
 add []Capability 1 omitempty optional list=atomic
 drop []Capability 2 omitempty optional list=atomic`,
+  CapacityRequestPolicy: `k8s.io/api/resource/v1 CapacityRequestPolicy
+default *Quantity 1 optional
+validValues []Quantity 3 omitempty optional list=atomic
+validRange *CapacityRequestPolicyRange 4 omitempty optional`,
+  CapacityRequestPolicyRange: `k8s.io/api/resource/v1 CapacityRequestPolicyRange
+min *Quantity 1 omitempty required
+max *Quantity 2 omitempty optional
+step *Quantity 3 omitempty optional`,
+  CapacityRequirements: `k8s.io/api/resource/v1 CapacityRequirements
+requests map[QualifiedName]Quantity 1 omitempty optional`,
   CephFSPersistentVolumeSource: `k8s.io/api/core/v1 CephFSPersistentVolumeSource
 monitors []string 1 list=atomic
 path string 2 omitempty optional
@@ -392,6 +445,11 @@ revision int64 3`,
 - TypeMeta 0 inline
 metadata ListMeta 1 omitempty optional
 items []ControllerRevision 2`,
+  Counter: `k8s.io/api/resource/v1 Counter
+value Quantity 1 required`,
+  CounterSet: `k8s.io/api/resource/v1 CounterSet
+name string 1 required
+counters map[string]Counter 2 omitempty required`,
   CreateOptions: `k8s.io/apimachinery/pkg/apis/meta/v1 CreateOptions
 - TypeMeta 0 inline
 dryRun []string 1 omitempty optional list=atomic
@@ -506,6 +564,105 @@ collisionCount *int32 8 omitempty optional`,
   DeploymentStrategy: `k8s.io/api/apps/v1 DeploymentStrategy
 type DeploymentStrategyType 1 omitempty optional
 rollingUpdate *RollingUpdateDeployment 2 omitempty optional`,
+  Device: `k8s.io/api/resource/v1 Device
+name string 1 required
+attributes map[QualifiedName]DeviceAttribute 2 omitempty optional
+capacity map[QualifiedName]DeviceCapacity 3 omitempty optional
+consumesCounters []DeviceCounterConsumption 4 omitempty optional list=atomic
+nodeName *string 5 omitempty optional
+nodeSelector *NodeSelector 6 omitempty optional
+allNodes *bool 7 omitempty optional
+taints []DeviceTaint 8 omitempty optional list=atomic
+bindsToNode *bool 9 omitempty optional
+bindingConditions []string 10 omitempty optional list=atomic
+bindingFailureConditions []string 11 omitempty optional list=atomic
+allowMultipleAllocations *bool 12 omitempty optional
+nodeAllocatableResourceMappings map[ResourceName]NodeAllocatableResourceMapping 13 omitempty optional`,
+  DeviceAllocationConfiguration: `k8s.io/api/resource/v1 DeviceAllocationConfiguration
+source AllocationConfigSource 1 required
+requests []string 2 omitempty optional list=atomic
+- DeviceConfiguration 3 inline`,
+  DeviceAllocationResult: `k8s.io/api/resource/v1 DeviceAllocationResult
+results []DeviceRequestAllocationResult 1 omitempty optional list=atomic
+config []DeviceAllocationConfiguration 2 omitempty optional list=atomic`,
+  DeviceAttribute: `k8s.io/api/resource/v1 DeviceAttribute
+int *int64 2 omitempty optional
+bool *bool 3 omitempty optional
+string *string 4 omitempty optional
+version *string 5 omitempty optional
+ints []int64 6 omitempty optional list=atomic
+bools []bool 7 omitempty optional list=atomic
+strings []string 8 omitempty optional list=atomic
+versions []string 9 omitempty optional list=atomic`,
+  DeviceCapacity: `k8s.io/api/resource/v1 DeviceCapacity
+value Quantity 1 required
+requestPolicy *CapacityRequestPolicy 2 omitempty optional`,
+  DeviceClaim: `k8s.io/api/resource/v1 DeviceClaim
+requests []DeviceRequest 1 optional list=atomic
+constraints []DeviceConstraint 2 omitempty optional list=atomic
+config []DeviceClaimConfiguration 3 omitempty optional list=atomic`,
+  DeviceClaimConfiguration: `k8s.io/api/resource/v1 DeviceClaimConfiguration
+requests []string 1 omitempty optional list=atomic
+- DeviceConfiguration 2 inline`,
+  DeviceClass: `k8s.io/api/resource/v1 DeviceClass
+- TypeMeta 0 inline
+metadata ObjectMeta 1 omitempty optional
+spec DeviceClassSpec 2`,
+  DeviceClassConfiguration: `k8s.io/api/resource/v1 DeviceClassConfiguration
+- DeviceConfiguration 1 inline`,
+  DeviceClassList: `k8s.io/api/resource/v1 DeviceClassList
+- TypeMeta 0 inline
+metadata ListMeta 1 omitempty optional
+items []DeviceClass 2`,
+  DeviceClassSpec: `k8s.io/api/resource/v1 DeviceClassSpec
+selectors []DeviceSelector 1 omitempty optional list=atomic
+config []DeviceClassConfiguration 2 omitempty optional list=atomic
+extendedResourceName *string 4 omitempty optional`,
+  DeviceConfiguration: `k8s.io/api/resource/v1 DeviceConfiguration
+opaque *OpaqueDeviceConfiguration 1 omitempty optional`,
+  DeviceConstraint: `k8s.io/api/resource/v1 DeviceConstraint
+requests []string 1 omitempty optional list=atomic
+matchAttribute *FullyQualifiedName 2 omitempty optional
+distinctAttribute *FullyQualifiedName 3 omitempty optional`,
+  DeviceCounterConsumption: `k8s.io/api/resource/v1 DeviceCounterConsumption
+counterSet string 1 required
+counters map[string]Counter 2 omitempty required`,
+  DeviceRequest: `k8s.io/api/resource/v1 DeviceRequest
+name string 1 required
+exactly *ExactDeviceRequest 2 omitempty optional
+firstAvailable []DeviceSubRequest 3 omitempty optional list=atomic`,
+  DeviceRequestAllocationResult: `k8s.io/api/resource/v1 DeviceRequestAllocationResult
+request string 1 required
+driver string 2 required
+pool string 3 required
+device string 4 required
+adminAccess *bool 5 omitempty optional
+tolerations []DeviceToleration 6 omitempty optional list=atomic
+bindingConditions []string 7 omitempty optional list=atomic
+bindingFailureConditions []string 8 omitempty optional list=atomic
+shareID *UID 9 omitempty optional
+consumedCapacity map[QualifiedName]Quantity 10 omitempty optional`,
+  DeviceSelector: `k8s.io/api/resource/v1 DeviceSelector
+cel *CELDeviceSelector 1 omitempty optional`,
+  DeviceSubRequest: `k8s.io/api/resource/v1 DeviceSubRequest
+name string 1 required
+deviceClassName string 2 required
+selectors []DeviceSelector 3 omitempty optional list=atomic
+allocationMode DeviceAllocationMode 4 omitempty optional
+count int64 5 omitempty optional
+tolerations []DeviceToleration 6 omitempty optional list=atomic
+capacity *CapacityRequirements 7 omitempty optional`,
+  DeviceTaint: `k8s.io/api/resource/v1 DeviceTaint
+key string 1 required
+value string 2 omitempty optional
+effect DeviceTaintEffect 3 required
+timeAdded *Time 4 omitempty optional`,
+  DeviceToleration: `k8s.io/api/resource/v1 DeviceToleration
+key string 1 omitempty optional
+operator DeviceTolerationOperator 2 omitempty optional default="Equal"
+value string 3 omitempty optional
+effect DeviceTaintEffect 4 omitempty optional
+tolerationSeconds *int64 5 omitempty optional`,
   DiscoveryEndpointPort: `k8s.io/api/discovery/v1 EndpointPort atomic
 name *string 1 omitempty
 protocol *Protocol 2 omitempty
@@ -672,8 +829,19 @@ lastObservedTime MicroTime 2`,
 - TypeMeta 0 inline
 metadata ObjectMeta 1 omitempty optional
 deleteOptions *DeleteOptions 2 omitempty optional`,
+  ExactDeviceRequest: `k8s.io/api/resource/v1 ExactDeviceRequest
+deviceClassName string 1 required
+selectors []DeviceSelector 2 omitempty optional list=atomic
+allocationMode DeviceAllocationMode 3 omitempty optional
+count int64 4 omitempty optional
+adminAccess *bool 5 omitempty optional
+tolerations []DeviceToleration 6 omitempty optional list=atomic
+capacity *CapacityRequirements 7 omitempty optional`,
   ExecAction: `k8s.io/api/core/v1 ExecAction
 command []string 1 omitempty optional list=atomic`,
+  ExemptPriorityLevelConfiguration: `k8s.io/api/flowcontrol/v1 ExemptPriorityLevelConfiguration
+nominalConcurrencyShares *int32 1 omitempty optional
+lendablePercent *int32 2 omitempty optional`,
   ExpressionWarning: `k8s.io/api/admissionregistration/v1 ExpressionWarning
 fieldRef string 2
 warning string 3`,
@@ -716,6 +884,35 @@ options map[string]string 5 omitempty optional`,
   FlockerVolumeSource: `k8s.io/api/core/v1 FlockerVolumeSource
 datasetName string 1 omitempty optional
 datasetUUID string 2 omitempty optional`,
+  FlowDistinguisherMethod: `k8s.io/api/flowcontrol/v1 FlowDistinguisherMethod
+type FlowDistinguisherMethodType 1`,
+  FlowSchema: `k8s.io/api/flowcontrol/v1 FlowSchema
+- TypeMeta 0 inline
+metadata ObjectMeta 1 omitempty optional
+spec FlowSchemaSpec 2 omitempty optional
+status FlowSchemaStatus 3 omitempty optional`,
+  FlowSchemaCondition: `k8s.io/api/flowcontrol/v1 FlowSchemaCondition
+type FlowSchemaConditionType 1 omitempty
+status FlowcontrolConditionStatus 2 omitempty
+lastTransitionTime Time 3 omitempty
+reason string 4 omitempty
+message string 5 omitempty`,
+  FlowSchemaList: `k8s.io/api/flowcontrol/v1 FlowSchemaList
+- TypeMeta 0 inline
+metadata ListMeta 1 omitempty optional
+items []FlowSchema 2`,
+  FlowSchemaSpec: `k8s.io/api/flowcontrol/v1 FlowSchemaSpec
+priorityLevelConfiguration PriorityLevelConfigurationReference 1
+matchingPrecedence int32 2 optional
+distinguisherMethod *FlowDistinguisherMethod 3 omitempty optional
+rules []PolicyRulesWithSubjects 4 omitempty optional list=atomic`,
+  FlowSchemaStatus: `k8s.io/api/flowcontrol/v1 FlowSchemaStatus
+conditions []FlowSchemaCondition 1 omitempty optional patch=merge mergeKey=type list=map keys=type`,
+  FlowcontrolSubject: `k8s.io/api/flowcontrol/v1 Subject union
+kind SubjectKind 1 discriminator
+user *UserSubject 2 omitempty optional
+group *GroupSubject 3 omitempty optional
+serviceAccount *ServiceAccountSubject 4 omitempty optional`,
   ForNode: `k8s.io/api/discovery/v1 ForNode
 name string 1`,
   ForZone: `k8s.io/api/discovery/v1 ForZone
@@ -744,6 +941,8 @@ endpointsNamespace *string 4 omitempty optional`,
 endpoints string 1
 path string 2
 readOnly bool 3 omitempty optional`,
+  GroupSubject: `k8s.io/api/flowcontrol/v1 GroupSubject
+name string 1`,
   GroupVersionForDiscovery: `k8s.io/apimachinery/pkg/apis/meta/v1 GroupVersionForDiscovery
 groupVersion string 1
 version string 2`,
@@ -810,6 +1009,16 @@ ip string 1 required`,
   HostPathVolumeSource: `k8s.io/api/core/v1 HostPathVolumeSource
 path string 1
 type *HostPathType 2 omitempty optional`,
+  IPAddress: `k8s.io/api/networking/v1 IPAddress
+- TypeMeta 0 inline
+metadata ObjectMeta 1 omitempty optional
+spec IPAddressSpec 2 omitempty required`,
+  IPAddressList: `k8s.io/api/networking/v1 IPAddressList
+- TypeMeta 0 inline
+metadata ListMeta 1 omitempty optional
+items []IPAddress 2`,
+  IPAddressSpec: `k8s.io/api/networking/v1 IPAddressSpec
+parentRef *ParentReference 1 omitempty required`,
   IPBlock: `k8s.io/api/networking/v1 IPBlock
 cidr string 1 required
 except []string 2 omitempty optional list=atomic`,
@@ -1005,6 +1214,14 @@ metadata ListMeta 1 omitempty optional
 items []LimitRange 2`,
   LimitRangeSpec: `k8s.io/api/core/v1 LimitRangeSpec
 limits []LimitRangeItem 1 list=atomic`,
+  LimitResponse: `k8s.io/api/flowcontrol/v1 LimitResponse union
+type LimitResponseType 1 discriminator
+queuing *QueuingConfiguration 2 omitempty optional`,
+  LimitedPriorityLevelConfiguration: `k8s.io/api/flowcontrol/v1 LimitedPriorityLevelConfiguration
+nominalConcurrencyShares *int32 1 optional
+limitResponse LimitResponse 2 omitempty
+lendablePercent *int32 3 omitempty optional
+borrowingLimitPercent *int32 4 omitempty optional`,
   LinuxContainerUser: `k8s.io/api/core/v1 LinuxContainerUser
 uid int64 1
 gid int64 2
@@ -1175,6 +1392,10 @@ finalizers []FinalizerName 1 omitempty optional list=atomic`,
   NamespaceStatus: `k8s.io/api/core/v1 NamespaceStatus
 phase NamespacePhase 1 omitempty optional
 conditions []NamespaceCondition 2 omitempty optional patch=merge mergeKey=type list=map keys=type`,
+  NetworkDeviceData: `k8s.io/api/resource/v1 NetworkDeviceData
+interfaceName string 1 omitempty optional
+ips []string 2 omitempty optional list=atomic
+hardwareAddress string 3 omitempty optional`,
   NetworkPolicy: `k8s.io/api/networking/v1 NetworkPolicy
 - TypeMeta 0 inline
 metadata ObjectMeta 1 omitempty optional
@@ -1217,6 +1438,9 @@ preferredDuringSchedulingIgnoredDuringExecution []PreferredSchedulingTerm 2 omit
 resourceClaimName string 1 required
 containers []string 2 omitempty optional list=set
 resources map[ResourceName]Quantity 3 required`,
+  NodeAllocatableResourceMapping: `k8s.io/api/resource/v1 NodeAllocatableResourceMapping
+capacityKey *QualifiedName 1 omitempty optional
+allocationMultiplier *Quantity 2 omitempty optional`,
   NodeCondition: `k8s.io/api/core/v1 NodeCondition
 type NodeConditionType 1
 status ConditionStatus 2
@@ -1297,6 +1521,9 @@ swap *NodeSwapStatus 11 omitempty`,
   NonResourceAttributes: `k8s.io/api/authorization/v1 NonResourceAttributes
 path string 1 omitempty optional
 verb string 2 omitempty optional`,
+  NonResourcePolicyRule: `k8s.io/api/flowcontrol/v1 NonResourcePolicyRule
+verbs []string 1 list=set
+nonResourceURLs []string 6 list=set`,
   NonResourceRule: `k8s.io/api/authorization/v1 NonResourceRule
 verbs []string 1 list=atomic
 nonResourceURLs []string 2 omitempty optional list=atomic`,
@@ -1335,6 +1562,9 @@ uid UID 4 omitempty optional
 apiVersion string 5 omitempty optional
 resourceVersion string 6 omitempty optional
 fieldPath string 7 omitempty optional`,
+  OpaqueDeviceConfiguration: `k8s.io/api/resource/v1 OpaqueDeviceConfiguration
+driver string 1 required
+parameters RawExtension 2 required`,
   Overhead: `k8s.io/api/node/v1 Overhead
 podFixed ResourceList 1 omitempty optional`,
   OwnerReference: `k8s.io/apimachinery/pkg/apis/meta/v1 OwnerReference atomic
@@ -1352,6 +1582,11 @@ name string 1 omitempty
 namespace string 2 omitempty optional
 selector *LabelSelector 3 omitempty optional
 parameterNotFoundAction *ParameterNotFoundActionType 4 omitempty`,
+  ParentReference: `k8s.io/api/networking/v1 ParentReference
+group string 1 omitempty optional
+resource string 2 omitempty required
+namespace string 3 omitempty optional
+name string 4 omitempty required`,
   PartialObjectMetadata: `k8s.io/apimachinery/pkg/apis/meta/v1 PartialObjectMetadata
 - TypeMeta 0 inline
 metadata ObjectMeta 1 omitempty optional`,
@@ -1692,6 +1927,10 @@ apiGroups []string 2 omitempty optional list=atomic
 resources []string 3 omitempty optional list=atomic
 resourceNames []string 4 omitempty optional list=atomic
 nonResourceURLs []string 5 omitempty optional list=atomic`,
+  PolicyRulesWithSubjects: `k8s.io/api/flowcontrol/v1 PolicyRulesWithSubjects
+subjects []FlowcontrolSubject 1 list=atomic
+resourceRules []ResourcePolicyRule 2 omitempty optional list=atomic
+nonResourceRules []NonResourcePolicyRule 3 omitempty optional list=atomic`,
   PortStatus: `k8s.io/api/core/v1 PortStatus
 port int32 1
 protocol Protocol 2
@@ -1717,6 +1956,29 @@ preemptionPolicy *PreemptionPolicy 5 omitempty optional`,
 - TypeMeta 0 inline
 metadata ListMeta 1 omitempty optional
 items []PriorityClass 2`,
+  PriorityLevelConfiguration: `k8s.io/api/flowcontrol/v1 PriorityLevelConfiguration
+- TypeMeta 0 inline
+metadata ObjectMeta 1 omitempty optional
+spec PriorityLevelConfigurationSpec 2 omitempty optional
+status PriorityLevelConfigurationStatus 3 omitempty optional`,
+  PriorityLevelConfigurationCondition: `k8s.io/api/flowcontrol/v1 PriorityLevelConfigurationCondition
+type PriorityLevelConfigurationConditionType 1 omitempty
+status FlowcontrolConditionStatus 2 omitempty
+lastTransitionTime Time 3 omitempty
+reason string 4 omitempty
+message string 5 omitempty`,
+  PriorityLevelConfigurationList: `k8s.io/api/flowcontrol/v1 PriorityLevelConfigurationList
+- TypeMeta 0 inline
+metadata ListMeta 1 omitempty optional
+items []PriorityLevelConfiguration 2`,
+  PriorityLevelConfigurationReference: `k8s.io/api/flowcontrol/v1 PriorityLevelConfigurationReference
+name string 1`,
+  PriorityLevelConfigurationSpec: `k8s.io/api/flowcontrol/v1 PriorityLevelConfigurationSpec union
+type PriorityLevelEnablement 1 discriminator
+limited *LimitedPriorityLevelConfiguration 2 omitempty optional
+exempt *ExemptPriorityLevelConfiguration 3 omitempty optional`,
+  PriorityLevelConfigurationStatus: `k8s.io/api/flowcontrol/v1 PriorityLevelConfigurationStatus
+conditions []PriorityLevelConfigurationCondition 1 omitempty optional patch=merge mergeKey=type list=map keys=type`,
   Probe: `k8s.io/api/core/v1 Probe
 - ProbeHandler 1 inline
 initialDelaySeconds int32 2 omitempty optional
@@ -1733,6 +1995,10 @@ grpc *GRPCAction 4 omitempty optional`,
   ProjectedVolumeSource: `k8s.io/api/core/v1 ProjectedVolumeSource
 sources []VolumeProjection 1 optional list=atomic
 defaultMode *int32 2 omitempty optional`,
+  QueuingConfiguration: `k8s.io/api/flowcontrol/v1 QueuingConfiguration
+queues int32 1 optional
+handSize int32 2 optional
+queueLengthLimit int32 3 optional`,
   QuobyteVolumeSource: `k8s.io/api/core/v1 QuobyteVolumeSource
 registry string 1
 volume string 2
@@ -1826,6 +2092,32 @@ labelSelector *LabelSelectorAttributes 9 omitempty optional`,
   ResourceClaim: `k8s.io/api/core/v1 ResourceClaim
 name string 1
 request string 2 omitempty optional`,
+  ResourceClaimConsumerReference: `k8s.io/api/resource/v1 ResourceClaimConsumerReference
+apiGroup string 1 omitempty optional
+resource string 3 required
+name string 4 required
+uid UID 5 required`,
+  ResourceClaimList: `k8s.io/api/resource/v1 ResourceClaimList
+- TypeMeta 0 inline
+metadata ListMeta 1 omitempty optional
+items []ResourceResourceClaim 2`,
+  ResourceClaimSpec: `k8s.io/api/resource/v1 ResourceClaimSpec
+devices DeviceClaim 1 optional`,
+  ResourceClaimStatus: `k8s.io/api/resource/v1 ResourceClaimStatus
+allocation *AllocationResult 1 omitempty optional
+reservedFor []ResourceClaimConsumerReference 2 omitempty optional patch=merge mergeKey=uid list=map keys=uid
+devices []AllocatedDeviceStatus 4 omitempty optional list=map keys=driver,device,pool,shareID`,
+  ResourceClaimTemplate: `k8s.io/api/resource/v1 ResourceClaimTemplate
+- TypeMeta 0 inline
+metadata ObjectMeta 1 omitempty optional
+spec ResourceClaimTemplateSpec 2`,
+  ResourceClaimTemplateList: `k8s.io/api/resource/v1 ResourceClaimTemplateList
+- TypeMeta 0 inline
+metadata ListMeta 1 omitempty optional
+items []ResourceClaimTemplate 2`,
+  ResourceClaimTemplateSpec: `k8s.io/api/resource/v1 ResourceClaimTemplateSpec
+metadata ObjectMeta 1 omitempty optional
+spec ResourceClaimSpec 2`,
   ResourceFieldSelector: `k8s.io/api/core/v1 ResourceFieldSelector atomic
 containerName string 1 omitempty optional
 resource string 2
@@ -1840,6 +2132,16 @@ target MetricTarget 2`,
   ResourceMetricStatus: `k8s.io/api/autoscaling/v2 ResourceMetricStatus
 name ResourceName 1
 current MetricValueStatus 2`,
+  ResourcePolicyRule: `k8s.io/api/flowcontrol/v1 ResourcePolicyRule
+verbs []string 1 list=set
+apiGroups []string 2 list=set
+resources []string 3 list=set
+clusterScope bool 4 omitempty optional
+namespaces []string 5 optional list=set`,
+  ResourcePool: `k8s.io/api/resource/v1 ResourcePool
+name string 1 required
+generation int64 2 required
+resourceSliceCount int64 3 required`,
   ResourceQuota: `k8s.io/api/core/v1 ResourceQuota
 - TypeMeta 0 inline
 metadata ObjectMeta 1 omitempty optional
@@ -1860,11 +2162,33 @@ used ResourceList 2 omitempty optional`,
 limits ResourceList 1 omitempty optional
 requests ResourceList 2 omitempty optional
 claims []ResourceClaim 3 omitempty optional list=map keys=name`,
+  ResourceResourceClaim: `k8s.io/api/resource/v1 ResourceClaim
+- TypeMeta 0 inline
+metadata ObjectMeta 1 omitempty optional
+spec ResourceClaimSpec 2
+status ResourceClaimStatus 3 omitempty optional`,
   ResourceRule: `k8s.io/api/authorization/v1 ResourceRule
 verbs []string 1 list=atomic
 apiGroups []string 2 omitempty optional list=atomic
 resources []string 3 omitempty optional list=atomic
 resourceNames []string 4 omitempty optional list=atomic`,
+  ResourceSlice: `k8s.io/api/resource/v1 ResourceSlice
+- TypeMeta 0 inline
+metadata ObjectMeta 1 omitempty optional
+spec ResourceSliceSpec 2 required`,
+  ResourceSliceList: `k8s.io/api/resource/v1 ResourceSliceList
+- TypeMeta 0 inline
+metadata ListMeta 1 omitempty optional
+items []ResourceSlice 2`,
+  ResourceSliceSpec: `k8s.io/api/resource/v1 ResourceSliceSpec
+driver string 1 required
+pool ResourcePool 2 required
+nodeName *string 3 omitempty optional
+nodeSelector *NodeSelector 4 omitempty optional
+allNodes *bool 5 omitempty optional
+devices []Device 6 omitempty optional list=atomic
+perDeviceNodeSelection *bool 7 omitempty optional
+sharedCounters []CounterSet 8 omitempty optional list=atomic`,
   ResourceStatus: `k8s.io/api/core/v1 ResourceStatus
 name ResourceName 1 required
 resources []ResourceHealth 2 omitempty list=map keys=resourceID`,
@@ -2047,6 +2371,9 @@ automountServiceAccountToken *bool 4 omitempty optional`,
 - TypeMeta 0 inline
 metadata ListMeta 1 omitempty optional
 items []ServiceAccount 2`,
+  ServiceAccountSubject: `k8s.io/api/flowcontrol/v1 ServiceAccountSubject
+namespace string 1
+name string 2`,
   ServiceAccountTokenProjection: `k8s.io/api/core/v1 ServiceAccountTokenProjection
 audience string 1 omitempty optional
 expirationSeconds *int64 2 omitempty optional
@@ -2054,6 +2381,19 @@ path string 3`,
   ServiceBackendPort: `k8s.io/api/networking/v1 ServiceBackendPort atomic
 name string 1 omitempty optional
 number int32 2 omitempty optional`,
+  ServiceCIDR: `k8s.io/api/networking/v1 ServiceCIDR
+- TypeMeta 0 inline
+metadata ObjectMeta 1 omitempty optional
+spec ServiceCIDRSpec 2 omitempty optional
+status ServiceCIDRStatus 3 omitempty optional`,
+  ServiceCIDRList: `k8s.io/api/networking/v1 ServiceCIDRList
+- TypeMeta 0 inline
+metadata ListMeta 1 omitempty optional
+items []ServiceCIDR 2`,
+  ServiceCIDRSpec: `k8s.io/api/networking/v1 ServiceCIDRSpec
+cidrs []string 1 omitempty optional list=atomic`,
+  ServiceCIDRStatus: `k8s.io/api/networking/v1 ServiceCIDRStatus
+conditions []Condition 1 omitempty optional patch=merge mergeKey=type list=map keys=type`,
   ServiceList: `k8s.io/api/core/v1 ServiceList
 - TypeMeta 0 inline
 metadata ListMeta 1 omitempty optional
@@ -2335,6 +2675,8 @@ username string 1 omitempty optional
 uid string 2 omitempty optional
 groups []string 3 omitempty optional list=atomic
 extra map[string]ExtraValue 4 omitempty optional`,
+  UserSubject: `k8s.io/api/flowcontrol/v1 UserSubject
+name string 1`,
   ValidatingAdmissionPolicy: `k8s.io/api/admissionregistration/v1 ValidatingAdmissionPolicy
 - TypeMeta 0 inline
 metadata ObjectMeta 1 omitempty optional
@@ -2522,7 +2864,10 @@ hostProcess *bool 4 omitempty optional`,
 
 /** Named types that are no structs: their name in Go, what they are, and their values if they are enumerations. */
 export const namedTypes: Readonly<Record<string, { readonly go: string; readonly type: string; readonly values?: readonly string[] }>> = {
+  APIServiceConditionType: { go: 'v1.APIServiceConditionType', type: 'string' },
   AddressType: { go: 'v1.AddressType', type: 'string', values: ['FQDN', 'IPv4', 'IPv6'] },
+  AllocationConfigSource: { go: 'v1.AllocationConfigSource', type: 'string', values: ['FromClaim', 'FromClass'] },
+  ApiregistrationConditionStatus: { go: 'v1.ConditionStatus', type: 'string' },
   AppArmorProfileType: { go: 'v1.AppArmorProfileType', type: 'string', values: ['Localhost', 'RuntimeDefault', 'Unconfined'] },
   AuthorizationExtraValue: { go: 'v1.ExtraValue', type: '[]string' },
   AzureDataDiskCachingMode: { go: 'v1.AzureDataDiskCachingMode', type: 'string', values: ['None', 'ReadOnly', 'ReadWrite'] },
@@ -2544,11 +2889,18 @@ export const namedTypes: Readonly<Record<string, { readonly go: string; readonly
   DeletionPropagation: { go: 'v1.DeletionPropagation', type: 'string' },
   DeploymentConditionType: { go: 'v1.DeploymentConditionType', type: 'string' },
   DeploymentStrategyType: { go: 'v1.DeploymentStrategyType', type: 'string', values: ['Recreate', 'RollingUpdate'] },
+  DeviceAllocationMode: { go: 'v1.DeviceAllocationMode', type: 'string', values: ['All', 'ExactCount'] },
+  DeviceTaintEffect: { go: 'v1.DeviceTaintEffect', type: 'string', values: ['NoExecute', 'NoSchedule', 'None'] },
+  DeviceTolerationOperator: { go: 'v1.DeviceTolerationOperator', type: 'string', values: ['Equal', 'Exists'] },
   ExtraValue: { go: 'v1.ExtraValue', type: '[]string' },
   FSGroupPolicy: { go: 'v1.FSGroupPolicy', type: 'string' },
   FailurePolicyType: { go: 'v1.FailurePolicyType', type: 'string', values: ['Fail', 'Ignore'] },
   FieldSelectorOperator: { go: 'v1.FieldSelectorOperator', type: 'string' },
   FinalizerName: { go: 'v1.FinalizerName', type: 'string' },
+  FlowDistinguisherMethodType: { go: 'v1.FlowDistinguisherMethodType', type: 'string' },
+  FlowSchemaConditionType: { go: 'v1.FlowSchemaConditionType', type: 'string' },
+  FlowcontrolConditionStatus: { go: 'v1.ConditionStatus', type: 'string' },
+  FullyQualifiedName: { go: 'v1.FullyQualifiedName', type: 'string' },
   HPAScalingPolicyType: { go: 'v2.HPAScalingPolicyType', type: 'string' },
   HorizontalPodAutoscalerConditionType: { go: 'v2.HorizontalPodAutoscalerConditionType', type: 'string' },
   HostPathType: { go: 'v1.HostPathType', type: 'string', values: ['', 'BlockDevice', 'CharDevice', 'Directory', 'DirectoryOrCreate', 'File', 'FileOrCreate', 'Socket'] },
@@ -2558,6 +2910,7 @@ export const namedTypes: Readonly<Record<string, { readonly go: string; readonly
   JobConditionType: { go: 'v1.JobConditionType', type: 'string' },
   KeyUsage: { go: 'v1.KeyUsage', type: 'string', values: ['any', 'cert sign', 'client auth', 'code signing', 'content commitment', 'crl sign', 'data encipherment', 'decipher only', 'digital signature', 'email protection', 'encipher only', 'ipsec end system', 'ipsec tunnel', 'ipsec user', 'key agreement', 'key encipherment', 'microsoft sgc', 'netscape sgc', 'ocsp signing', 's/mime', 'server auth', 'signing', 'timestamping'] },
   LabelSelectorOperator: { go: 'v1.LabelSelectorOperator', type: 'string' },
+  LimitResponseType: { go: 'v1.LimitResponseType', type: 'string' },
   LimitType: { go: 'v1.LimitType', type: 'string' },
   LoadBalancerIPMode: { go: 'v1.LoadBalancerIPMode', type: 'string' },
   ManagedFieldsOperationType: { go: 'v1.ManagedFieldsOperationType', type: 'string' },
@@ -2598,9 +2951,12 @@ export const namedTypes: Readonly<Record<string, { readonly go: string; readonly
   PodSELinuxChangePolicy: { go: 'v1.PodSELinuxChangePolicy', type: 'string' },
   PolicyType: { go: 'v1.PolicyType', type: 'string', values: ['Egress', 'Ingress'] },
   PreemptionPolicy: { go: 'v1.PreemptionPolicy', type: 'string', values: ['Never', 'PreemptLowerPriority'] },
+  PriorityLevelConfigurationConditionType: { go: 'v1.PriorityLevelConfigurationConditionType', type: 'string' },
+  PriorityLevelEnablement: { go: 'v1.PriorityLevelEnablement', type: 'string' },
   ProcMountType: { go: 'v1.ProcMountType', type: 'string', values: ['Default', 'Unmasked'] },
   Protocol: { go: 'v1.Protocol', type: 'string', values: ['SCTP', 'TCP', 'UDP'] },
   PullPolicy: { go: 'v1.PullPolicy', type: 'string', values: ['Always', 'IfNotPresent', 'Never'] },
+  QualifiedName: { go: 'v1.QualifiedName', type: 'string' },
   RecursiveReadOnlyMode: { go: 'v1.RecursiveReadOnlyMode', type: 'string' },
   ReinvocationPolicyType: { go: 'v1.ReinvocationPolicyType', type: 'string', values: ['IfNeeded', 'Never'] },
   ReplicaSetConditionType: { go: 'v1.ReplicaSetConditionType', type: 'string' },
@@ -2630,6 +2986,7 @@ export const namedTypes: Readonly<Record<string, { readonly go: string; readonly
   StatefulSetUpdateStrategyType: { go: 'v1.StatefulSetUpdateStrategyType', type: 'string', values: ['OnDelete', 'RollingUpdate'] },
   StatusReason: { go: 'v1.StatusReason', type: 'string' },
   StorageMedium: { go: 'v1.StorageMedium', type: 'string' },
+  SubjectKind: { go: 'v1.SubjectKind', type: 'string' },
   SupplementalGroupsPolicy: { go: 'v1.SupplementalGroupsPolicy', type: 'string', values: ['Merge', 'Strict'] },
   TaintEffect: { go: 'v1.TaintEffect', type: 'string', values: ['NoExecute', 'NoSchedule', 'PreferNoSchedule'] },
   TerminationMessagePolicy: { go: 'v1.TerminationMessagePolicy', type: 'string', values: ['FallbackToLogsOnError', 'File'] },

@@ -34,6 +34,39 @@ export interface APIResourceList extends TypeMeta {
   resources: APIResource[] | null;
 }
 
+export interface APIService extends TypeMeta {
+  metadata: ObjectMeta;
+  spec: APIServiceSpec;
+  status: APIServiceStatus;
+}
+
+export interface APIServiceCondition {
+  type: string;
+  status: string;
+  lastTransitionTime: string | null;
+  reason?: string;
+  message?: string;
+}
+
+export interface APIServiceList extends TypeMeta {
+  metadata: ListMeta;
+  items: APIService[];
+}
+
+export interface APIServiceSpec {
+  service?: ApiregistrationServiceReference;
+  group?: string;
+  version?: string;
+  insecureSkipTLSVerify?: boolean;
+  caBundle?: string;
+  groupPriorityMinimum: number;
+  versionPriority: number;
+}
+
+export interface APIServiceStatus {
+  conditions?: APIServiceCondition[];
+}
+
 export interface APIVersions extends TypeMeta {
   versions: string[] | null;
   serverAddressByClientCIDRs: ServerAddressByClientCIDR[] | null;
@@ -54,6 +87,28 @@ export interface Affinity {
 
 export interface AggregationRule {
   clusterRoleSelectors?: LabelSelector[];
+}
+
+export interface AllocatedDeviceStatus {
+  driver: string;
+  pool: string;
+  device: string;
+  shareID?: string;
+  conditions: Condition[] | null;
+  data?: unknown;
+  networkData?: NetworkDeviceData;
+}
+
+export interface AllocationResult {
+  devices: DeviceAllocationResult;
+  nodeSelector?: NodeSelector;
+  allocationTimestamp?: string;
+}
+
+export interface ApiregistrationServiceReference {
+  namespace?: string;
+  name?: string;
+  port?: number;
 }
 
 export interface AppArmorProfile {
@@ -147,6 +202,10 @@ export interface BoundObjectReference {
   uid?: string;
 }
 
+export interface CELDeviceSelector {
+  expression: string;
+}
+
 export interface CSIDriver extends TypeMeta {
   metadata: ObjectMeta;
   spec: CSIDriverSpec;
@@ -229,6 +288,22 @@ export interface CSIVolumeSource {
 export interface Capabilities {
   add?: string[];
   drop?: string[];
+}
+
+export interface CapacityRequestPolicy {
+  default: string | null;
+  validValues?: string[];
+  validRange?: CapacityRequestPolicyRange;
+}
+
+export interface CapacityRequestPolicyRange {
+  min?: string;
+  max?: string;
+  step?: string;
+}
+
+export interface CapacityRequirements {
+  requests?: Record<string, string>;
 }
 
 export interface CephFSPersistentVolumeSource {
@@ -514,6 +589,15 @@ export interface ControllerRevisionList extends TypeMeta {
   items: ControllerRevision[];
 }
 
+export interface Counter {
+  value: string;
+}
+
+export interface CounterSet {
+  name: string;
+  counters?: Record<string, Counter>;
+}
+
 export interface CreateOptions extends TypeMeta {
   dryRun?: string[];
   fieldManager?: string;
@@ -658,6 +742,139 @@ export interface DeploymentStatus {
 export interface DeploymentStrategy {
   type?: string;
   rollingUpdate?: RollingUpdateDeployment;
+}
+
+export interface Device {
+  name: string;
+  attributes?: Record<string, DeviceAttribute>;
+  capacity?: Record<string, DeviceCapacity>;
+  consumesCounters?: DeviceCounterConsumption[];
+  nodeName?: string;
+  nodeSelector?: NodeSelector;
+  allNodes?: boolean;
+  taints?: DeviceTaint[];
+  bindsToNode?: boolean;
+  bindingConditions?: string[];
+  bindingFailureConditions?: string[];
+  allowMultipleAllocations?: boolean;
+  nodeAllocatableResourceMappings?: Record<string, NodeAllocatableResourceMapping>;
+}
+
+export interface DeviceAllocationConfiguration extends DeviceConfiguration {
+  source: string;
+  requests?: string[];
+}
+
+export interface DeviceAllocationResult {
+  results?: DeviceRequestAllocationResult[];
+  config?: DeviceAllocationConfiguration[];
+}
+
+export interface DeviceAttribute {
+  int?: number;
+  bool?: boolean;
+  string?: string;
+  version?: string;
+  ints?: number[];
+  bools?: boolean[];
+  strings?: string[];
+  versions?: string[];
+}
+
+export interface DeviceCapacity {
+  value: string;
+  requestPolicy?: CapacityRequestPolicy;
+}
+
+export interface DeviceClaim {
+  requests: DeviceRequest[] | null;
+  constraints?: DeviceConstraint[];
+  config?: DeviceClaimConfiguration[];
+}
+
+export interface DeviceClaimConfiguration extends DeviceConfiguration {
+  requests?: string[];
+}
+
+export interface DeviceClass extends TypeMeta {
+  metadata: ObjectMeta;
+  spec: DeviceClassSpec;
+}
+
+export interface DeviceClassConfiguration extends DeviceConfiguration {}
+
+export interface DeviceClassList extends TypeMeta {
+  metadata: ListMeta;
+  items: DeviceClass[];
+}
+
+export interface DeviceClassSpec {
+  selectors?: DeviceSelector[];
+  config?: DeviceClassConfiguration[];
+  extendedResourceName?: string;
+}
+
+export interface DeviceConfiguration {
+  opaque?: OpaqueDeviceConfiguration;
+}
+
+export interface DeviceConstraint {
+  requests?: string[];
+  matchAttribute?: string;
+  distinctAttribute?: string;
+}
+
+export interface DeviceCounterConsumption {
+  counterSet: string;
+  counters?: Record<string, Counter>;
+}
+
+export interface DeviceRequest {
+  name: string;
+  exactly?: ExactDeviceRequest;
+  firstAvailable?: DeviceSubRequest[];
+}
+
+export interface DeviceRequestAllocationResult {
+  request: string;
+  driver: string;
+  pool: string;
+  device: string;
+  adminAccess?: boolean;
+  tolerations?: DeviceToleration[];
+  bindingConditions?: string[];
+  bindingFailureConditions?: string[];
+  shareID?: string;
+  consumedCapacity?: Record<string, string>;
+}
+
+export interface DeviceSelector {
+  cel?: CELDeviceSelector;
+}
+
+export interface DeviceSubRequest {
+  name: string;
+  deviceClassName: string;
+  selectors?: DeviceSelector[];
+  allocationMode?: string;
+  count?: number;
+  tolerations?: DeviceToleration[];
+  capacity?: CapacityRequirements;
+}
+
+export interface DeviceTaint {
+  key: string;
+  value?: string;
+  effect: string;
+  timeAdded?: string;
+}
+
+export interface DeviceToleration {
+  key?: string;
+  operator?: string;
+  value?: string;
+  effect?: string;
+  tolerationSeconds?: number;
 }
 
 export interface DiscoveryEndpointPort {
@@ -874,8 +1091,23 @@ export interface Eviction extends TypeMeta {
   deleteOptions?: DeleteOptions;
 }
 
+export interface ExactDeviceRequest {
+  deviceClassName: string;
+  selectors?: DeviceSelector[];
+  allocationMode?: string;
+  count?: number;
+  adminAccess?: boolean;
+  tolerations?: DeviceToleration[];
+  capacity?: CapacityRequirements;
+}
+
 export interface ExecAction {
   command?: string[];
+}
+
+export interface ExemptPriorityLevelConfiguration {
+  nominalConcurrencyShares?: number;
+  lendablePercent?: number;
 }
 
 export interface ExpressionWarning {
@@ -940,6 +1172,47 @@ export interface FlockerVolumeSource {
   datasetUUID?: string;
 }
 
+export interface FlowDistinguisherMethod {
+  type: string;
+}
+
+export interface FlowSchema extends TypeMeta {
+  metadata: ObjectMeta;
+  spec: FlowSchemaSpec;
+  status: FlowSchemaStatus;
+}
+
+export interface FlowSchemaCondition {
+  type?: string;
+  status?: string;
+  lastTransitionTime: string | null;
+  reason?: string;
+  message?: string;
+}
+
+export interface FlowSchemaList extends TypeMeta {
+  metadata: ListMeta;
+  items: FlowSchema[];
+}
+
+export interface FlowSchemaSpec {
+  priorityLevelConfiguration: PriorityLevelConfigurationReference;
+  matchingPrecedence: number;
+  distinguisherMethod?: FlowDistinguisherMethod;
+  rules?: PolicyRulesWithSubjects[];
+}
+
+export interface FlowSchemaStatus {
+  conditions?: FlowSchemaCondition[];
+}
+
+export interface FlowcontrolSubject {
+  kind: string;
+  user?: UserSubject;
+  group?: GroupSubject;
+  serviceAccount?: ServiceAccountSubject;
+}
+
 export interface ForNode {
   name: string;
 }
@@ -981,6 +1254,10 @@ export interface GlusterfsVolumeSource {
   endpoints: string;
   path: string;
   readOnly?: boolean;
+}
+
+export interface GroupSubject {
+  name: string;
 }
 
 export interface GroupVersionForDiscovery {
@@ -1077,6 +1354,20 @@ export interface HostIP {
 export interface HostPathVolumeSource {
   path: string;
   type?: string;
+}
+
+export interface IPAddress extends TypeMeta {
+  metadata: ObjectMeta;
+  spec: IPAddressSpec;
+}
+
+export interface IPAddressList extends TypeMeta {
+  metadata: ListMeta;
+  items: IPAddress[];
+}
+
+export interface IPAddressSpec {
+  parentRef?: ParentReference;
 }
 
 export interface IPBlock {
@@ -1345,6 +1636,18 @@ export interface LimitRangeSpec {
   limits: LimitRangeItem[] | null;
 }
 
+export interface LimitResponse {
+  type: string;
+  queuing?: QueuingConfiguration;
+}
+
+export interface LimitedPriorityLevelConfiguration {
+  nominalConcurrencyShares: number | null;
+  limitResponse: LimitResponse;
+  lendablePercent?: number;
+  borrowingLimitPercent?: number;
+}
+
 export interface LinuxContainerUser {
   uid: number;
   gid: number;
@@ -1573,6 +1876,12 @@ export interface NamespaceStatus {
   conditions?: NamespaceCondition[];
 }
 
+export interface NetworkDeviceData {
+  interfaceName?: string;
+  ips?: string[];
+  hardwareAddress?: string;
+}
+
 export interface NetworkPolicy extends TypeMeta {
   metadata: ObjectMeta;
   spec: NetworkPolicySpec;
@@ -1632,6 +1941,11 @@ export interface NodeAllocatableResourceClaimStatus {
   resourceClaimName: string;
   containers?: string[];
   resources: Record<string, string> | null;
+}
+
+export interface NodeAllocatableResourceMapping {
+  capacityKey?: string;
+  allocationMultiplier?: string;
 }
 
 export interface NodeCondition {
@@ -1746,6 +2060,11 @@ export interface NonResourceAttributes {
   verb?: string;
 }
 
+export interface NonResourcePolicyRule {
+  verbs: string[] | null;
+  nonResourceURLs: string[] | null;
+}
+
 export interface NonResourceRule {
   verbs: string[] | null;
   nonResourceURLs?: string[];
@@ -1796,6 +2115,11 @@ export interface ObjectReference {
   fieldPath?: string;
 }
 
+export interface OpaqueDeviceConfiguration {
+  driver: string;
+  parameters: unknown | null;
+}
+
 export interface Overhead {
   podFixed?: Record<string, string>;
 }
@@ -1819,6 +2143,13 @@ export interface ParamRef {
   namespace?: string;
   selector?: LabelSelector;
   parameterNotFoundAction?: string;
+}
+
+export interface ParentReference {
+  group?: string;
+  resource?: string;
+  namespace?: string;
+  name?: string;
 }
 
 export interface PartialObjectMetadata extends TypeMeta {
@@ -2252,6 +2583,12 @@ export interface PolicyRule {
   nonResourceURLs?: string[];
 }
 
+export interface PolicyRulesWithSubjects {
+  subjects: FlowcontrolSubject[] | null;
+  resourceRules?: ResourcePolicyRule[];
+  nonResourceRules?: NonResourcePolicyRule[];
+}
+
 export interface PortStatus {
   port: number;
   protocol: string;
@@ -2287,6 +2624,39 @@ export interface PriorityClassList extends TypeMeta {
   items: PriorityClass[];
 }
 
+export interface PriorityLevelConfiguration extends TypeMeta {
+  metadata: ObjectMeta;
+  spec: PriorityLevelConfigurationSpec;
+  status: PriorityLevelConfigurationStatus;
+}
+
+export interface PriorityLevelConfigurationCondition {
+  type?: string;
+  status?: string;
+  lastTransitionTime: string | null;
+  reason?: string;
+  message?: string;
+}
+
+export interface PriorityLevelConfigurationList extends TypeMeta {
+  metadata: ListMeta;
+  items: PriorityLevelConfiguration[];
+}
+
+export interface PriorityLevelConfigurationReference {
+  name: string;
+}
+
+export interface PriorityLevelConfigurationSpec {
+  type: string;
+  limited?: LimitedPriorityLevelConfiguration;
+  exempt?: ExemptPriorityLevelConfiguration;
+}
+
+export interface PriorityLevelConfigurationStatus {
+  conditions?: PriorityLevelConfigurationCondition[];
+}
+
 export interface Probe extends ProbeHandler {
   initialDelaySeconds?: number;
   timeoutSeconds?: number;
@@ -2306,6 +2676,12 @@ export interface ProbeHandler {
 export interface ProjectedVolumeSource {
   sources: VolumeProjection[] | null;
   defaultMode?: number;
+}
+
+export interface QueuingConfiguration {
+  queues: number;
+  handSize: number;
+  queueLengthLimit: number;
 }
 
 export interface QuobyteVolumeSource {
@@ -2427,6 +2803,43 @@ export interface ResourceClaim {
   request?: string;
 }
 
+export interface ResourceClaimConsumerReference {
+  apiGroup?: string;
+  resource: string;
+  name: string;
+  uid: string;
+}
+
+export interface ResourceClaimList extends TypeMeta {
+  metadata: ListMeta;
+  items: ResourceResourceClaim[];
+}
+
+export interface ResourceClaimSpec {
+  devices: DeviceClaim;
+}
+
+export interface ResourceClaimStatus {
+  allocation?: AllocationResult;
+  reservedFor?: ResourceClaimConsumerReference[];
+  devices?: AllocatedDeviceStatus[];
+}
+
+export interface ResourceClaimTemplate extends TypeMeta {
+  metadata: ObjectMeta;
+  spec: ResourceClaimTemplateSpec;
+}
+
+export interface ResourceClaimTemplateList extends TypeMeta {
+  metadata: ListMeta;
+  items: ResourceClaimTemplate[];
+}
+
+export interface ResourceClaimTemplateSpec {
+  metadata: ObjectMeta;
+  spec: ResourceClaimSpec;
+}
+
 export interface ResourceFieldSelector {
   containerName?: string;
   resource: string;
@@ -2447,6 +2860,20 @@ export interface ResourceMetricSource {
 export interface ResourceMetricStatus {
   name: string;
   current: MetricValueStatus;
+}
+
+export interface ResourcePolicyRule {
+  verbs: string[] | null;
+  apiGroups: string[] | null;
+  resources: string[] | null;
+  clusterScope?: boolean;
+  namespaces: string[] | null;
+}
+
+export interface ResourcePool {
+  name: string;
+  generation: number;
+  resourceSliceCount: number;
 }
 
 export interface ResourceQuota extends TypeMeta {
@@ -2477,11 +2904,38 @@ export interface ResourceRequirements {
   claims?: ResourceClaim[];
 }
 
+export interface ResourceResourceClaim extends TypeMeta {
+  metadata: ObjectMeta;
+  spec: ResourceClaimSpec;
+  status: ResourceClaimStatus;
+}
+
 export interface ResourceRule {
   verbs: string[] | null;
   apiGroups?: string[];
   resources?: string[];
   resourceNames?: string[];
+}
+
+export interface ResourceSlice extends TypeMeta {
+  metadata: ObjectMeta;
+  spec: ResourceSliceSpec;
+}
+
+export interface ResourceSliceList extends TypeMeta {
+  metadata: ListMeta;
+  items: ResourceSlice[];
+}
+
+export interface ResourceSliceSpec {
+  driver: string;
+  pool: ResourcePool;
+  nodeName?: string;
+  nodeSelector?: NodeSelector;
+  allNodes?: boolean;
+  devices?: Device[];
+  perDeviceNodeSelection?: boolean;
+  sharedCounters?: CounterSet[];
 }
 
 export interface ResourceStatus {
@@ -2729,6 +3183,11 @@ export interface ServiceAccountList extends TypeMeta {
   items: ServiceAccount[];
 }
 
+export interface ServiceAccountSubject {
+  namespace: string;
+  name: string;
+}
+
 export interface ServiceAccountTokenProjection {
   audience?: string;
   expirationSeconds?: number;
@@ -2738,6 +3197,25 @@ export interface ServiceAccountTokenProjection {
 export interface ServiceBackendPort {
   name?: string;
   number?: number;
+}
+
+export interface ServiceCIDR extends TypeMeta {
+  metadata: ObjectMeta;
+  spec: ServiceCIDRSpec;
+  status: ServiceCIDRStatus;
+}
+
+export interface ServiceCIDRList extends TypeMeta {
+  metadata: ListMeta;
+  items: ServiceCIDR[];
+}
+
+export interface ServiceCIDRSpec {
+  cidrs?: string[];
+}
+
+export interface ServiceCIDRStatus {
+  conditions?: Condition[];
 }
 
 export interface ServiceList extends TypeMeta {
@@ -3120,6 +3598,10 @@ export interface UserInfo {
   uid?: string;
   groups?: string[];
   extra?: Record<string, string[]>;
+}
+
+export interface UserSubject {
+  name: string;
 }
 
 export interface ValidatingAdmissionPolicy extends TypeMeta {

@@ -2,9 +2,11 @@ import { apiVersionOf, untypedKind, type Kind } from '../kind.ts';
 import { admissionKinds } from './admissionregistration/index.ts';
 import { autoscalingKinds } from './autoscaling/index.ts';
 import { storageAndCoreKinds } from './core-and-storage-kinds.ts';
+import { flowcontrolKinds } from './flowcontrol/index.ts';
 import { volumeIntentKind } from './mooring/volume-intent.ts';
 import { networkingKinds } from './networking/index.ts';
 import { rbacKinds } from './rbac/index.ts';
+import { resourceKinds } from './resource/index.ts';
 import { runtimeClassKind } from './node/runtime-class.ts';
 import { predefinedKinds } from './predefined-kinds.ts';
 import { workloadKinds } from './workload-kinds.ts';
@@ -19,6 +21,8 @@ export const kubernetesKinds: readonly Kind[] = [
   ...admissionKinds,
   ...networkingKinds,
   ...autoscalingKinds,
+  ...flowcontrolKinds,
+  ...resourceKinds,
   untypedKind(runtimeClassKind),
 ];
 

@@ -141,6 +141,20 @@ export function validateLegacyCidr(text: string, field: string, old: readonly st
   return hasHostBits(cidr) ? [invalid(field, text, 'must not have bits set beyond the prefix length')] : [];
 }
 
+/** A range in the one form it should have. */
+export function validateCidr(text: string, field: string): FieldError[] {
+  const errors = validateLegacyCidr(text, field);
+  const cidr = parseCidr(text);
+  if (errors.length > 0 || cidr === undefined || formatCidr(cidr) === text) return errors;
+  return [invalid(field, text, `must be in canonical form (${JSON.stringify(formatCidr(cidr))})`)];
+}
+
+/** Whether an address lies in a range. */
+export function cidrContains(range: Cidr, ip: IpAddress): boolean {
+  if (range.ip.bytes.length !== ip.bytes.length) return false;
+  return formatIp(masked({ ...range, ip })) === formatIp(masked(range));
+}
+
 export function cidrWarnings(text: string, field: string): string[] {
   const cidr = parseCidr(text);
   if (cidr === undefined) return [];

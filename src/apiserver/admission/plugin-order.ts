@@ -62,7 +62,7 @@ export function orderedPlugins(resources: Resources, deps: AdmissionContext): Ad
   return new AdmissionChain([
     ...early,
     ...(deps.dynamic === undefined ? [] : [deps.dynamic.mutating(early)]),
-    serviceAllocation(deps.network, deps),
+    serviceAllocation(deps.network, { ...deps, resources, reader }),
     ...(deps.dynamic === undefined ? [] : [deps.dynamic.validating()]),
     resourceQuota(resources, deps),
     ...(deps.access === undefined ? [] : [roleEscalation(deps.access), paramAccess({ authorizer: deps.access.authorizer, resources, reader })]),

@@ -2,13 +2,18 @@
  * Cluster IPs and node ports: each allocated one is a key of its own beside the Services, written and removed in the
  * transactions that create, change and delete Services. So no two Services have the same one, and none leaks.
  */
-import type { Service } from '../../api/generated/types.ts';
+import type { IPAddress, Service } from '../../api/generated/types.ts';
 import { prefixEnd, type Store } from '../../store/contract.ts';
-import type { Random } from '../../world/world.ts';
+import type { Clock, Random } from '../../world/world.ts';
+import { fillSystemFields } from './metadata.ts';
+import { encode } from './object-revision.ts';
+import { keyOf, type Resource } from './resources.ts';
 import type { TransactionDraft } from './transaction.ts';
 
 const IPS = '/mooring/cluster-ips/';
 const PORTS = '/mooring/node-ports/';
+/** The IPAddress objects of cluster IPs, and of addresses that clients keep for other purposes. */
+const IP_ADDRESSES = '/registry/networking.k8s.io/ipaddresses/';
 
 /** Random tries before all allocations are read to find a free one. */
 const PROBES = 16;
@@ -16,6 +21,8 @@ const PROBES = 16;
 /** A range of numbers to allocate from: IPv4 addresses or ports. */
 export interface Pool {
   readonly prefix: string;
+  /** Objects that occupy a number as well, by the number as it is written. */
+  readonly objects?: string;
   readonly first: number;
   readonly last: number;
   /** Lower numbers are reserved for static allocation as long as higher ones are free (upstream: ipallocator). */
@@ -37,6 +44,7 @@ export function ipPool(cidr: string): Pool {
   const offset = Math.min(Math.max(16, size / 16), 256);
   return {
     prefix: IPS,
+    objects: IP_ADDRESSES,
     first: base + 1,
     last: base + size - 2,
     firstDynamic: size > 32 ? base + offset : base + 2,
@@ -89,16 +97,15 @@ export class AddressAllocator {
   async allocate(pool: Pool, text: string): Promise<AllocationResult> {
     const number = pool.parse(text);
     if (number === undefined) return { type: 'refused', why: 'outside' };
-    const key = pool.prefix + pool.format(number);
-    if ((await this.#store.get(key)) !== undefined) return { type: 'refused', why: 'allocated' };
-    return this.#record(key, pool.format(number));
+    const canonical = pool.format(number);
+    if (await this.#isTaken(pool, canonical)) return { type: 'refused', why: 'allocated' };
+    return this.#record(pool.prefix + canonical, canonical);
   }
 
   async allocateNext(pool: Pool, random: Random): Promise<AllocationResult> {
     for (let probe = 0; probe < PROBES; probe++) {
       const text = pool.format(pool.firstDynamic + Math.floor(random.float() * (pool.last - pool.firstDynamic + 1)));
-      if (!this.#draft.isWritten(pool.prefix + text) && (await this.#store.get(pool.prefix + text)) === undefined)
-        return this.#record(pool.prefix + text, text);
+      if (!this.#draft.isWritten(pool.prefix + text) && !(await this.#isTaken(pool, text))) return this.#record(pool.prefix + text, text);
     }
     const free = await this.#freeIn(pool);
     for (let next = free.next(); next.done !== true; next = free.next())
@@ -106,12 +113,21 @@ export class AddressAllocator {
     return { type: 'refused', why: 'full' };
   }
 
+  async #isTaken({ prefix, objects }: Pool, text: string): Promise<boolean> {
+    if ((await this.#store.get(prefix + text)) !== undefined) return true;
+    return objects !== undefined && (await this.#store.get(objects + text)) !== undefined;
+  }
+
   /** What the store has free, read once: one Service may ask for the whole range. What was tried is not tried again. */
   async #freeIn(pool: Pool): Promise<Iterator<string>> {
     const known = this.#free.get(pool);
     if (known !== undefined) return known;
-    const { entries } = await this.#store.range({ from: pool.prefix, to: prefixEnd(pool.prefix) });
-    const free = freeNumbers(pool, new Set(entries.map((entry) => entry.key)));
+    const taken = new Set<string>();
+    for (const prefix of [pool.prefix, ...(pool.objects === undefined ? [] : [pool.objects])]) {
+      const { entries } = await this.#store.range({ from: prefix, to: prefixEnd(prefix) });
+      for (const { key } of entries) taken.add(key.slice(prefix.length));
+    }
+    const free = freeNumbers(pool, taken);
     this.#free.set(pool, free);
     return free;
   }
@@ -124,21 +140,60 @@ export class AddressAllocator {
 }
 
 /** Those for static allocation come last. */
-function* freeNumbers({ prefix, first, firstDynamic, last, format }: Pool, taken: ReadonlySet<string>): Generator<string> {
+function* freeNumbers({ first, firstDynamic, last, format }: Pool, taken: ReadonlySet<string>): Generator<string> {
   for (let i = 0; i <= last - first; i++) {
     const number = firstDynamic + i <= last ? firstDynamic + i : first + (firstDynamic + i - last - 1);
-    if (!taken.has(prefix + format(number))) yield format(number);
+    if (!taken.has(format(number))) yield format(number);
   }
 }
 
-export const releaseIp = (draft: TransactionDraft, ip: string): void => draft.remove(IPS + ip);
+export function releaseIp(draft: TransactionDraft, ip: string): void {
+  draft.remove(IPS + ip);
+  draft.remove(IP_ADDRESSES + ip);
+}
+
 export const releasePort = (draft: TransactionDraft, port: number): void => draft.remove(`${PORTS}${port}`);
 
 /** Releases all IPs and ports of a Service. */
 export function releaseAddresses(draft: TransactionDraft, { spec }: Service): void {
-  for (const ip of spec.clusterIPs ?? []) if (ip !== 'None' && ip !== '') releaseIp(draft, ip);
+  for (const ip of clusterIpsOf(spec)) releaseIp(draft, ip);
   for (const port of nodePortsOf(spec)) releasePort(draft, port);
 }
+
+const clusterIpsOf = ({ clusterIPs = [] }: Service['spec']): readonly string[] => clusterIPs.filter((ip) => ip !== 'None' && ip !== '');
+
+export interface ServiceChange {
+  readonly service: Service;
+  /** undefined: the Service is new. */
+  readonly old: Service | undefined;
+  /** Where IPAddresses are stored. */
+  readonly ipAddresses: Resource;
+  readonly world: { readonly clock: Clock; readonly random: Random };
+}
+
+/** Writes an IPAddress for each cluster IP that a Service has got, as kube-apiserver's allocator does. */
+export function recordClusterIps(draft: TransactionDraft, { service, old, ipAddresses, world }: ServiceChange): void {
+  const before = old === undefined ? [] : clusterIpsOf(old.spec);
+  for (const ip of clusterIpsOf(service.spec)) {
+    if (before.includes(ip)) continue;
+    const address = ipAddressOf(service, ip);
+    fillSystemFields(address, world);
+    const key = keyOf(ipAddresses, '', ip);
+    draft.expect(key, 0);
+    draft.put(key, encode(ipAddresses, address));
+  }
+}
+
+/** The IPAddress of a cluster IP. */
+export const ipAddressOf = ({ metadata: { namespace = '', name = '' } }: Pick<Service, 'metadata'>, ip: string): IPAddress => ({
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'IPAddress',
+  metadata: {
+    name: ip,
+    labels: { 'ipaddress.kubernetes.io/ip-family': ip.includes(':') ? 'IPv6' : 'IPv4', 'ipaddress.kubernetes.io/managed-by': 'ipallocator.k8s.io' },
+  },
+  spec: { parentRef: { resource: 'services', namespace, name } },
+});
 
 /** The node ports of a service, the one for health checks included. */
 export function nodePortsOf({ ports = [], healthCheckNodePort = 0 }: Service['spec']): Set<number> {

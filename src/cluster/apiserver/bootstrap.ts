@@ -1,24 +1,60 @@
-import type { Endpoints, EndpointSlice, Namespace, PriorityClass, Service } from '../../api/generated/types.ts';
+import type {
+  Endpoints,
+  EndpointSlice,
+  FlowSchema,
+  IPAddress,
+  Namespace,
+  PriorityClass,
+  PriorityLevelConfiguration,
+  Service,
+  ServiceCIDR,
+} from '../../api/generated/types.ts';
 import { endpointSliceKind } from '../../api/kinds/discovery/endpoint-slice.ts';
 import { endpointsKind } from '../../api/kinds/core/endpoints.ts';
 import { namespaceKind } from '../../api/kinds/core/namespace.ts';
+import { flowSchemaKind } from '../../api/kinds/flowcontrol/flow-schema.ts';
+import { priorityLevelConfigurationKind } from '../../api/kinds/flowcontrol/priority-level-configuration.ts';
+import { ipAddressKind } from '../../api/kinds/networking/ip-address.ts';
+import { defaultServiceCidrName, serviceCidrKind } from '../../api/kinds/networking/service-cidr.ts';
 import { priorityClassKind } from '../../api/kinds/scheduling/priority-class.ts';
 import { serviceKind } from '../../api/kinds/core/service.ts';
 import type { Kind } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
+import { defaultServiceNetwork } from '../../apiserver/admission/plugins/service-allocation.ts';
+import { ipAddressOf } from '../../apiserver/objects/service-addresses.ts';
 import type { Client, Draft } from '../../client/client.ts';
+import { defaultFlowSchemas, defaultPriorityLevels } from './default-flow-control.ts';
 
 /**
- * The objects of a new cluster: four Namespaces, two PriorityClasses, and the Service `kubernetes`. `address`: where pods reach the API server,
+ * The objects of a new cluster: four Namespaces, two PriorityClasses, the levels and schemas of flow control, the range of Services, and the Service `kubernetes`. `address`: where pods reach the API server,
  * which is the only one; undefined: nowhere.
  */
 export async function bootstrap(client: Client, port: number, address?: string): Promise<void> {
   for (const name of ['default', 'kube-system', 'kube-public', 'kube-node-lease']) await ensure<Namespace>(client, namespaceKind, { metadata: { name } });
   for (const priority of priorities) await ensure<PriorityClass>(client, priorityClassKind, priority);
+  for (const level of defaultPriorityLevels) await ensure<PriorityLevelConfiguration>(client, priorityLevelConfigurationKind, level);
+  for (const schema of defaultFlowSchemas) await ensure<FlowSchema>(client, flowSchemaKind, schema);
+  const { serviceCidr } = defaultServiceNetwork;
+  await ensure<ServiceCIDR>(client, serviceCidrKind, { metadata: { name: defaultServiceCidrName }, spec: { cidrs: [serviceCidr] } });
   await ensure<Service>(client, serviceKind, apiService(port));
+  await ensureIpAddresses(client);
   if (address === undefined) return;
   await put<Endpoints>(client, endpointsKind, apiEndpoints(address, port));
   await put<EndpointSlice>(client, endpointSliceKind, apiEndpointSlice(address, port));
+}
+
+/** Services of versions before 0.3 have addresses without IPAddresses. */
+async function ensureIpAddresses(client: Client): Promise<void> {
+  const services = await client.list(serviceKind);
+  if (!services.ok) throw services.error;
+  const known = await client.list(ipAddressKind);
+  if (!known.ok) throw known.error;
+  const names = new Set(known.value.items.map(({ metadata }) => metadata.name));
+  for (const service of services.value.items) {
+    for (const ip of service.spec.clusterIPs ?? []) {
+      if (ip !== 'None' && !names.has(ip)) await ensure<IPAddress>(client, ipAddressKind, ipAddressOf(service, ip));
+    }
+  }
 }
 
 /** Replaces what an earlier start wrote: the API server may have another address now. */

@@ -31,6 +31,45 @@ describe('services', () => {
   );
 
   test(
+    'have an IPAddress for each address, as long as they have it',
+    onApi(async (api) => {
+      const addresses = '/apis/networking.k8s.io/v1/ipaddresses';
+      const { body } = await api.create(services, { ...service('a'), metadata: { generateName: 'web-' } });
+      const { clusterIP } = body.spec;
+      expect((await api.send('GET', `${addresses}/${clusterIP}`)).body).toMatchObject({
+        metadata: { labels: { 'ipaddress.kubernetes.io/ip-family': 'IPv4', 'ipaddress.kubernetes.io/managed-by': 'ipallocator.k8s.io' } },
+        spec: { parentRef: { resource: 'services', namespace: 'default', name: body.metadata.name } },
+      });
+      expect((await api.send('PATCH', `${services}/${body.metadata.name}`, { ...merge, body: { metadata: { labels: { a: 'b' } } } })).code).toBe(200);
+      await api.send('DELETE', `${services}/${body.metadata.name}`);
+      expect((await api.send('GET', `${addresses}/${clusterIP}`)).code).toBe(404);
+      expect(await taken(api, 'cluster-ips')).toEqual([]);
+    }),
+  );
+
+  test(
+    'do not get an address that an IPAddress keeps for another purpose',
+    onApi(async (api) => {
+      const kept = { metadata: { name: '10.96.0.9' }, spec: { parentRef: { group: 'example.com', resource: 'gateways', name: 'g' } } };
+      expect((await api.create('/apis/networking.k8s.io/v1/ipaddresses', kept)).code).toBe(201);
+      expect((await api.create(services, service('a', { clusterIP: '10.96.0.9' }))).body.message).toContain('provided IP is already allocated');
+    }),
+  );
+
+  test(
+    'get addresses of ServiceCIDRs beside the range of the server',
+    onApi(async (api) => {
+      const ranges = '/apis/networking.k8s.io/v1/servicecidrs';
+      expect((await api.create(services, service('early', { clusterIP: '172.30.0.7' }))).code).toBe(422);
+      expect((await api.create(ranges, { metadata: { name: 'more' }, spec: { cidrs: ['172.30.0.0/24'] } })).code).toBe(201);
+      expect((await api.create(services, service('a', { clusterIP: '172.30.0.7' }))).body.spec.clusterIP).toBe('172.30.0.7');
+      expect((await api.create(services, service('b', { clusterIP: '172.30.0.7' }))).body.message).toContain('provided IP is already allocated');
+      await api.send('DELETE', `${ranges}/more`);
+      expect((await api.create(services, service('c', { clusterIP: '172.30.0.8' }))).code).toBe(422);
+    }),
+  );
+
+  test(
     'without an address of their own: headless ones, and names of others',
     onApi(async (api) => {
       expect((await api.create(services, service('headless', { clusterIP: 'None' }))).body.spec).toMatchObject({

@@ -1,9 +1,12 @@
 import { type FieldError, invalid } from '../../../api/field-error.ts';
-import type { Service, ServicePort } from '../../../api/generated/types.ts';
+import type { Service, ServiceCIDR, ServicePort } from '../../../api/generated/types.ts';
+import { isIpv4, parseCidr } from '../../../api/validation/ip.ts';
 import { type ApiError, statusErrors } from '../../../api/status.ts';
 import type { Store } from '../../../store/contract.ts';
 import type { Random, World } from '../../../world/world.ts';
-import { AddressAllocator, ipPool, nodePortsOf, type Pool, portPool, releaseIp, releasePort } from '../../objects/service-addresses.ts';
+import type { ClusterReader } from '../../objects/cluster-reader.ts';
+import type { Resources } from '../../objects/resources.ts';
+import { AddressAllocator, type AllocationResult, ipPool, nodePortsOf, type Pool, portPool, releaseIp, releasePort } from '../../objects/service-addresses.ts';
 import { type AdmissionPlugin, type AdmissionRequest, isResource } from '../chain.ts';
 import { keepAllocated, setIpFamilies, syncClusterIps } from './service-ip-fields.ts';
 
@@ -23,9 +26,20 @@ interface ServiceWrite {
   readonly allocation: AddressAllocator;
 }
 
+export interface ServiceAllocationContext {
+  readonly store: Store;
+  readonly world: World;
+  readonly resources: Resources;
+  readonly reader: ClusterReader;
+}
+
 /** Allocates cluster IPs and node ports for Services, and releases those that an update no longer needs. */
-export function serviceAllocation(network: ServiceNetwork, { store, world }: { readonly store: Store; readonly world: World }): AdmissionPlugin {
-  const allocator = new ServiceAllocator(network, world.random);
+export function serviceAllocation(network: ServiceNetwork, { store, world, resources, reader }: ServiceAllocationContext): AdmissionPlugin {
+  const ranges = async (): Promise<readonly string[]> => {
+    const resource = resources.find('networking.k8s.io/v1', 'servicecidrs');
+    return resource === undefined ? [] : rangesOf(await reader.list<ServiceCIDR>(resource, ''));
+  };
+  const allocator = new ServiceAllocator(network, world.random, ranges);
   return {
     name: 'ServiceAllocation',
     handles: (operation, resource, subresource) => operation !== 'delete' && subresource === '' && isResource(resource, '', 'services'),
@@ -43,15 +57,28 @@ export function serviceAllocation(network: ServiceNetwork, { store, world }: { r
   };
 }
 
+/** The IPv4 ranges of ServiceCIDRs that are not being deleted. */
+const rangesOf = (all: readonly ServiceCIDR[]): readonly string[] =>
+  all.flatMap(({ metadata, spec }) => (metadata.deletionTimestamp === undefined ? (spec.cidrs ?? []).filter(isUsableRange) : []));
+
+/** A range of less than four addresses has none to give. */
+function isUsableRange(cidr: string): boolean {
+  const range = parseCidr(cidr);
+  return range !== undefined && isIpv4(range.ip) && range.prefix <= 30;
+}
+
 class ServiceAllocator {
   readonly #ips: Pool;
   readonly #ports: Pool;
   readonly #random: Random;
+  readonly #ranges: () => Promise<readonly string[]>;
 
-  constructor({ serviceCidr, nodePorts }: ServiceNetwork, random: Random) {
+  /** `ranges`: of all ServiceCIDRs, beside the one that the server was started with. */
+  constructor({ serviceCidr, nodePorts }: ServiceNetwork, random: Random, ranges: () => Promise<readonly string[]>) {
     this.#ips = ipPool(serviceCidr);
     this.#ports = portPool(nodePorts.first, nodePorts.last);
     this.#random = random;
+    this.#ranges = ranges;
   }
 
   async allocate(write: ServiceWrite): Promise<void> {
@@ -67,7 +94,7 @@ class ServiceAllocator {
     const { spec } = service;
     const requested = spec.clusterIPs?.[0] ?? '';
     if (requested === 'None') return;
-    const taken = requested === '' ? await allocation.allocateNext(this.#ips, this.#random) : await allocation.allocate(this.#ips, requested);
+    const taken = await this.#takeIp(requested, allocation);
     if (taken.type === 'refused' && taken.why === 'full') {
       throw statusErrors.internal(`failed to allocate a serviceIP for Service ${JSON.stringify(request.object.metadata.name ?? '')}: range is full`);
     }
@@ -78,6 +105,20 @@ class ServiceAllocator {
     }
     spec.clusterIP = taken.text;
     spec.clusterIPs = [taken.text, ...(spec.clusterIPs ?? []).slice(1)];
+  }
+
+  /** From the server's own range if it can be, else from the first ServiceCIDR that has the address, or a free one. */
+  async #takeIp(requested: string, allocation: AddressAllocator): Promise<AllocationResult> {
+    const take = (pool: Pool): Promise<AllocationResult> =>
+      requested === '' ? allocation.allocateNext(pool, this.#random) : allocation.allocate(pool, requested);
+    const first = await take(this.#ips);
+    if (first.type === 'taken' || first.why === 'allocated') return first;
+    for (const range of await this.#ranges()) {
+      if (range === this.#ips.text) continue;
+      const taken = await take(ipPool(range));
+      if (taken.type === 'taken' || taken.why === 'allocated') return taken;
+    }
+    return first;
   }
 
   /** Ports of the same number (TCP and UDP, say) share a node port. */

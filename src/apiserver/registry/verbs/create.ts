@@ -71,7 +71,7 @@ export async function prepareCreate(registry: Registry, call: Call, creation: Cr
   }
   draft.expect(key, 0);
   draft.put(key, encoded);
-  recordWrite(draft, resource, { object: encoded.object, old: undefined });
+  recordWrite(draft, registry, { resource, object: encoded.object, old: undefined });
   return {
     type: 'commit',
     answer: (committed) => committed.revisionAt(resource, key),

@@ -144,7 +144,7 @@ async function prepareUpdate(registry: Registry, call: Call, update: Update): Pr
   }
   if (changesNothing(resource, encoded, entry)) return answer(current);
   draft.put(key, encoded);
-  recordWrite(draft, resource, { object: encoded.object, old });
+  recordWrite(draft, registry, { resource, object: encoded.object, old });
   return commit(entry, (committed) => committed.revisionAt(resource, key));
 }
 
