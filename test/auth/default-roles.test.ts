@@ -110,6 +110,7 @@ const viewed = {
   ...each('autoscaling/horizontalpodautoscalers autoscaling/horizontalpodautoscalers/status', read),
   ...each('batch/cronjobs batch/cronjobs/status batch/jobs batch/jobs/status policy/poddisruptionbudgets policy/poddisruptionbudgets/status', read),
   ...each('networking.k8s.io/ingresses networking.k8s.io/ingresses/status networking.k8s.io/networkpolicies', read),
+  ...each('resource.k8s.io/resourceclaims resource.k8s.io/resourceclaims/status resource.k8s.io/resourceclaimtemplates', read),
   ...each('mooring.dev/explanations', 'get list'),
 };
 
@@ -120,6 +121,7 @@ const edited = {
   ...each('apps/daemonsets apps/deployments apps/deployments/scale apps/replicasets apps/replicasets/scale apps/statefulsets apps/statefulsets/scale', all),
   ...each('batch/cronjobs batch/jobs policy/poddisruptionbudgets coordination.k8s.io/leases autoscaling/horizontalpodautoscalers', all),
   ...each('networking.k8s.io/ingresses networking.k8s.io/networkpolicies', all),
+  ...each('resource.k8s.io/resourceclaims resource.k8s.io/resourceclaimtemplates', all),
   ...each('/pods/eviction /serviceaccounts/token', 'create'),
   '/serviceaccounts': `${all} impersonate`,
 };
@@ -163,7 +165,9 @@ const bundled: Readonly<Record<string, Record<string, string>>> = {
     ...each('/bindings /pods/binding coordination.k8s.io/leases', 'create'),
     ...each('/namespaces /nodes /persistentvolumeclaims /persistentvolumes /replicationcontrollers /services apps/replicasets apps/statefulsets', read),
     ...each('policy/poddisruptionbudgets storage.k8s.io/csidrivers storage.k8s.io/csinodes storage.k8s.io/csistoragecapacities', read),
-    ...each('storage.k8s.io/volumeattachments', read),
+    ...each('storage.k8s.io/volumeattachments resource.k8s.io/deviceclasses resource.k8s.io/resourceslices', read),
+    ...each('resource.k8s.io/resourceclaims', `${read} create update patch delete`),
+    ...each('resource.k8s.io/resourceclaims/status', `${read} update patch`),
     '/pods': `${read} delete`,
     '/pods/status': 'update patch',
   },
@@ -190,6 +194,8 @@ const bundled: Readonly<Record<string, Record<string, string>>> = {
     ...each('/pods', `${read} create delete`),
     ...each('certificates.k8s.io/certificatesigningrequests', `${read} create`),
     ...each('coordination.k8s.io/leases storage.k8s.io/csinodes', 'get create update patch delete'),
+    'resource.k8s.io/resourceclaims': 'get',
+    'resource.k8s.io/resourceslices': 'deletecollection',
   },
   'system:node-bootstrapper': each('certificates.k8s.io/certificatesigningrequests', `${read} create`),
   'system:node-problem-detector': { ...tellEvents, '/nodes': 'get', '/nodes/status': 'patch' },

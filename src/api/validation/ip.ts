@@ -149,12 +149,6 @@ export function validateCidr(text: string, field: string): FieldError[] {
   return [invalid(field, text, `must be in canonical form (${JSON.stringify(formatCidr(cidr))})`)];
 }
 
-/** Whether an address lies in a range. */
-export function cidrContains(range: Cidr, ip: IpAddress): boolean {
-  if (range.ip.bytes.length !== ip.bytes.length) return false;
-  return formatIp(masked({ ...range, ip })) === formatIp(masked(range));
-}
-
 export function cidrWarnings(text: string, field: string): string[] {
   const cidr = parseCidr(text);
   if (cidr === undefined) return [];

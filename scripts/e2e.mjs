@@ -1,0 +1,169 @@
+#!/usr/bin/env node
+// Kubernetes' own end-to-end tests (e2e.test v1.36.4) against a `moor up` of their own: docs/CONFORMANCE.md.
+//
+//   node scripts/e2e.mjs [--group NAME]… [--images host] [--keep] [FOCUS]
+//
+// Without FOCUS the groups, or all of them; with it the specs whose name matches the regular expression. The exit code is 1 if a spec fails that is
+// not known to fail, or passes though it is (scripts/e2e/known-failures.mjs). Needs root, Go 1.26 for what is not built yet, and kubectl.
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { groups } from './e2e/groups.mjs';
+import { imageArchive } from './e2e/images.mjs';
+import { knownFailures, reasonOf } from './e2e/known-failures.mjs';
+
+const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '..');
+const moor = path.join(root, 'dist/main/moor.js');
+const cache = path.join(process.env['XDG_CACHE_HOME'] || path.join(homedir(), '.cache'), 'mooring/peers');
+
+const { values, positionals } = parseArgs({
+  options: {
+    group: { type: 'string', multiple: true },
+    images: { type: 'string', default: 'rebuilt' },
+    keep: { type: 'boolean', default: false },
+    seed: { type: 'string', default: '1' },
+  },
+  allowPositionals: true,
+});
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  console.error(`e2e: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 2;
+}
+
+async function main() {
+  const selected = selection();
+  const program = peer('e2e.test');
+  const agnhost = peer('agnhost');
+  const folder = mkdtempSync(path.join(tmpdir(), 'mooring-e2e-'));
+  console.log(`e2e: reports and logs lie in ${folder}`);
+  const results = [];
+  for (const [name, { focus, skip }] of selected) {
+    const own = path.join(folder, name);
+    mkdirSync(own);
+    const cluster = await startCluster(own, values.images === 'rebuilt' ? imageArchive({ agnhost, cache }) : undefined);
+    try {
+      await runSpecs(program, { ...cluster, focus, skip, folder: own });
+    } finally {
+      await cluster.end();
+    }
+    results.push({ name, ...judge(path.join(own, 'report.json')) });
+  }
+  printResults(results);
+  const isClean = results.every(({ unexpected, repaired, specs }) => unexpected.length + repaired.length === 0 && specs > 0);
+  if (isClean && !values.keep) rmSync(folder, { recursive: true, force: true });
+  return isClean ? 0 : 1;
+}
+
+/** Name and pattern of what is run. */
+function selection() {
+  const [focus] = positionals;
+  if (focus !== undefined) return [['focus', { focus }]];
+  const names = values.group ?? Object.keys(groups);
+  const unknown = names.filter((name) => !(name in groups));
+  if (unknown.length > 0) throw new Error(`no group ${unknown.join(', ')}; there are ${Object.keys(groups).join(', ')}`);
+  return names.map((name) => [name, groups[name]]);
+}
+
+/** The path of a peer, which is built first where it is missing. */
+function peer(name) {
+  const peers = (...args) =>
+    spawnSync(process.execPath, [path.join(root, 'scripts/peers.mjs'), ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+  if (peers('build', name).status !== 0) throw new Error(`${name} was not built`);
+  return peers('path', name).stdout.trim();
+}
+
+/** A cluster of one sandbox node, with the images loaded; all of it is removed at the end. */
+async function startCluster(folder, archive) {
+  const dataDir = path.join(folder, 'data');
+  const kubeconfig = path.join(folder, 'kubeconfig');
+  const env = { ...process.env, XDG_STATE_HOME: folder };
+  const command = (args) => spawnSync(process.execPath, [moor, ...args], { env, encoding: 'utf8' });
+  const started = command(['up', '--detach', '--runtime', 'sandbox', '--listen', '127.0.0.1:0', '--data-dir', dataDir, '--kubeconfig', kubeconfig]);
+  if (started.status !== 0) throw new Error(`moor up: ${started.stderr || started.stdout}`);
+  if (archive !== undefined) {
+    const loaded = command(['load', archive, '--data-dir', dataDir]);
+    if (loaded.status !== 0) throw new Error(`moor load: ${loaded.stderr || loaded.stdout}`);
+  }
+  const end = async () => {
+    const ended = command(['delete', '--data-dir', dataDir, '--yes']);
+    if (ended.status !== 0) console.error(`e2e: moor delete: ${ended.stderr || ended.stdout}`);
+  };
+  return { kubeconfig, end };
+}
+
+/** Runs e2e.test; its output goes to a file, a line for each spec to the screen. */
+function runSpecs(program, { kubeconfig, focus, skip, folder }) {
+  const kubectl = path.join(root, '.tools/bin/kubectl');
+  const args = [
+    `--kubeconfig=${kubeconfig}`,
+    '--provider=skeleton',
+    '--num-nodes=1',
+    '--dump-logs-on-failure=false',
+    '--disable-log-dump',
+    ...(existsSync(kubectl) ? [`--kubectl-path=${kubectl}`] : []),
+    `--report-dir=${folder}`,
+    `--ginkgo.focus=${focus}`,
+    ...(skip === undefined ? [] : [`--ginkgo.skip=${skip}`]),
+    `--ginkgo.json-report=${path.join(folder, 'report.json')}`,
+    `--ginkgo.seed=${values.seed}`,
+    '--ginkgo.no-color',
+    '--ginkgo.timeout=6h',
+    '--ginkgo.v',
+  ];
+  const output = spawn('sh', ['-c', 'exec "$@" > "$LOG" 2>&1', 'sh', program, ...args], {
+    cwd: folder,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...process.env, LOG: path.join(folder, 'e2e.log'), PATH: `${path.join(root, '.tools/bin')}:${process.env['PATH'] ?? ''}` },
+  });
+  return new Promise((resolve, reject) => {
+    output.once('error', reject);
+    output.once('exit', resolve);
+  });
+}
+
+/** Which specs of a report passed and failed, and which of them are a surprise. */
+function judge(report) {
+  const specs = JSON.parse(readFileSync(report, 'utf8'))
+    .flatMap(({ SpecReports }) => SpecReports ?? [])
+    .filter(({ LeafNodeType, State }) => LeafNodeType === 'It' && State !== 'skipped' && State !== 'pending')
+    .map(({ ContainerHierarchyTexts, LeafNodeText, State, Failure, RunTime }) => ({
+      name: [...(ContainerHierarchyTexts ?? []), LeafNodeText].join(' '),
+      isPassed: State === 'passed',
+      message: Failure?.Message ?? '',
+      seconds: RunTime / 1e9,
+    }));
+  const failed = specs.filter(({ isPassed }) => !isPassed);
+  return {
+    specs: specs.length,
+    passed: specs.length - failed.length,
+    failed,
+    unexpected: failed.filter(({ name }) => reasonOf(name) === undefined),
+    repaired: specs.filter(({ name, isPassed }) => isPassed && reasonOf(name) !== undefined),
+  };
+}
+
+function printResults(results) {
+  console.log('\n| group | specs | passed | known to fail | unexpected |\n|---|---|---|---|---|');
+  for (const { name, specs, passed, failed, unexpected } of results) {
+    console.log(`| ${name} | ${specs} | ${passed} | ${failed.length - unexpected.length} | ${unexpected.length} |`);
+  }
+  const list = (title, specs) => {
+    if (specs.length > 0) console.log(`\n${title}`);
+    for (const { name, message } of specs) console.log(`- ${name}\n    ${message.split('\n').slice(0, 6).join('\n    ')}`);
+  };
+  list(
+    'Failed, and not known to:',
+    results.flatMap(({ unexpected }) => unexpected),
+  );
+  list(
+    'Passed, though known to fail (scripts/e2e/known-failures.mjs):',
+    results.flatMap(({ repaired }) => repaired),
+  );
+  console.log(`\n${knownFailures.length} failures are known.`);
+}
