@@ -13,7 +13,7 @@ if (isMainThread) {
     import('../node/runtimes/sandbox/shim/shim.ts'),
     import('../host/world.ts'),
     import('../host/disk.ts'),
-    import('../host/container-root-threads.ts'),
+    import('../host/container-roots/container-root-threads.ts'),
     import('../host/init/init-launcher.ts'),
   ]);
   const settings = JSON.parse(process.argv[2] ?? '{}') as ShimSettings;
@@ -29,6 +29,6 @@ if (isMainThread) {
   const { runLayerThread } = await import('../host/layers/layer-thread.ts');
   runLayerThread();
 } else {
-  const { runContainerRootThread } = await import('../host/container-root-thread.ts');
+  const { runContainerRootThread } = await import('../host/container-roots/container-root-thread.ts');
   runContainerRootThread();
 }

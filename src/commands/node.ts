@@ -12,7 +12,7 @@ import { imageDirectory, nodeImageVolumes } from '../cluster/nodes/image-volumes
 import { withImageRequests } from '../cluster/nodes/joined-node-images.ts';
 import { describeMachine } from '../cluster/nodes/machine.ts';
 import type { SecuritySettings } from '../cluster/nodes/machine-security.ts';
-import { nodeDirectory, separateRoot } from '../cluster/nodes/node-directory.ts';
+import { nodeDirectory, releaseRoot, separateRoot } from '../cluster/nodes/node-directory.ts';
 import { openEndpoint } from '../cluster/nodes/node-endpoint.ts';
 import { NodeIdentity } from '../cluster/nodes/node-identity.ts';
 import { podCidrFor } from '../cluster/nodes/pod-cidr.ts';
@@ -258,6 +258,7 @@ async function runInDirectory(
     await stopServing?.();
     await agent.stop();
     await closeImages();
+    await releaseRoot(root);
   });
   reader.close();
   own.close();

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { realHostFiles } from '../../src/host/files.ts';
 import { realMounts } from '../../src/host/mounts.ts';
-import { type MoorProcess, startMoor } from '../moor-process.ts';
+import { type MoorProcess, runMoor, startMoor } from '../moor-process.ts';
 import { describeWithSandboxes, endContainers } from '../sandbox/sandboxes.ts';
 import { FakeCsiDriver } from './fake-driver.ts';
 
@@ -92,6 +92,7 @@ describeWithSandboxes('a driver that registers by its socket', () => {
     await moor.stop();
     await endContainers(path.join(dataDir, 'nodes', 'node-1', 'sandbox'));
     await driver[Symbol.asyncDispose]();
+    expect(await runMoor('down', '--data-dir', dataDir)).toMatchObject({ code: 0 });
     rmSync(dataDir, { recursive: true, force: true });
   }, 60_000);
 

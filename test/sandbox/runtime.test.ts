@@ -175,10 +175,11 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
   });
 
   test('leave a termination message; with FallbackToLogsOnError, the end of their log', async () => {
-    const own = await started(shell('echo -n "out of luck" >/dev/termination-log; exit 1'));
+    const user = { user: { uid: 1000, gid: 1000, groups: [] } };
+    const own = await started({ ...shell('echo -n "out of luck" >/dev/termination-log; exit 1'), ...user });
     expect((await endOf(own.uid))?.state).toMatchObject({ message: 'out of luck' });
-    const log = await started({ ...shell('echo first; echo last; exit 1'), terminationMessage: { path: '/dev/termination-log', orLastLog: true } });
-    expect((await endOf(log.uid))?.state).toMatchObject({ message: 'first\nlast\n' });
+    const log = await started({ ...shell('echo first; printf last; exit 1'), terminationMessage: { path: '/dev/termination-log', orLastLog: true } });
+    expect((await endOf(log.uid))?.state).toMatchObject({ message: 'first\nlast' });
   });
 
   test('whose program is missing do not start, with the message of runtimes', async () => {

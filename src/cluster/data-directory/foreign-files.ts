@@ -44,7 +44,7 @@ async function foreignIn(folder: string, names: RegExp): Promise<string | undefi
 }
 
 /** The directory of a node has at least one of these. */
-const nodeFiles = ['sandbox', 'pki', 'pods', 'journal', 'plugins', 'root-dir'];
+const nodeFiles = ['sandbox', 'pki', 'pods', 'journal', 'plugins', 'root-dir', 'shared-root'];
 
 async function foreignNodeIn(folder: string): Promise<string | undefined> {
   if (!existsSync(folder)) return undefined;

@@ -8,7 +8,7 @@ import { groupOf, nameOf } from '../../node/runtimes/sandbox/shim/layout.ts';
 import { marked, processesOf } from '../../node/runtimes/sandbox/shim/processes.ts';
 import { ShimClient } from '../../node/runtimes/sandbox/shim-client.ts';
 import type { World } from '../../world/world.ts';
-import { separateRootOf } from '../nodes/node-directory.ts';
+import { releaseRoot, separateRootOf } from '../nodes/node-directory.ts';
 import { shimCommand } from '../sandbox-runtime.ts';
 import { namesIn, realPath } from './cluster-record.ts';
 import { finishedInTime, longestEndMs, unendedOf, unendedText } from './unended-processes.ts';
@@ -68,7 +68,13 @@ export const joinedNodes = (directory: string): readonly string[] =>
  */
 export async function tearDown(dataDir: string, options: TearDownOptions): Promise<Leftovers> {
   const before = await leftoversIn(dataDir);
-  return remove(before, sandboxesIn(dataDir, before.mounts), options);
+  const removed = await remove(before, sandboxesIn(dataDir, before.mounts), options);
+  const directory = realPath(dataDir);
+  for (const name of namesIn(path.join(directory, 'nodes'))) {
+    const node = path.join(directory, 'nodes', name);
+    if (!joinedNodes(directory).includes(node)) await releaseRoot(node);
+  }
+  return removed;
 }
 
 /** The same for the directory of a `moor node`, which does not run meanwhile. @throws TearDownError */
@@ -77,7 +83,9 @@ export async function tearDownNode(root: string, options: TearDownOptions): Prom
   const elsewhere = separateRootOf(directory);
   const mounts = [...(await mountsBelow(directory)), ...(await volumeMountsBelow(elsewhere === undefined ? [] : [elsewhere]))];
   const before = { mounts, images: await imagesWithDevice(path.join(directory, 'images')) };
-  return remove(before, [path.join(directory, 'sandbox')], options);
+  const removed = await remove(before, [path.join(directory, 'sandbox')], options);
+  await releaseRoot(directory);
+  return removed;
 }
 
 async function remove(before: Omit<Leftovers, 'pods'>, sandboxes: readonly string[], options: TearDownOptions): Promise<Leftovers> {

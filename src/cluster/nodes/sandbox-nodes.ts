@@ -11,7 +11,7 @@ import type { ImageVolumes } from './image-volumes.ts';
 import { startLocalNodeAgent } from './local-node-agent.ts';
 import { sha256 } from '../sha256.ts';
 import { describeMachine } from './machine.ts';
-import { nodeDirectory, separateRoot } from './node-directory.ts';
+import { nodeDirectory, releaseRoot, separateRoot } from './node-directory.ts';
 import type { PluginSockets } from './plugin-sockets.ts';
 import type { SecuritySettings } from './machine-security.ts';
 import { podCidrFor } from './pod-cidr.ts';
@@ -85,6 +85,7 @@ export async function startSandboxNodes(options: SandboxNodesOptions, server: Se
     stop: async () => {
       await Promise.all(agents.map((agent) => agent.stop()));
       await closeImages();
+      for (const name of hosts.keys()) await releaseRoot(path.join(directory, name));
     },
   };
 }

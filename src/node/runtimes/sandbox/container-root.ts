@@ -64,7 +64,7 @@ export interface RootDevices {
   /** The lower layer of /dev. */
   readonly usual: string;
   readonly own: readonly ContainerDevice[];
-  /** Nodes that the container makes itself can be opened. */
+  /** It has those of the host, and nodes that the container makes itself can be opened. */
   readonly anywhere: boolean;
 }
 

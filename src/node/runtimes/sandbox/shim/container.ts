@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { constants, totalmem } from 'node:os';
 import path from 'node:path';
 import type { Writable } from 'node:stream';
@@ -13,7 +13,7 @@ import { clone } from '../init/linux.ts';
 import { initSpec } from '../init/init-spec.ts';
 import { type ControlGroup, type ControlGroups, type DeviceRule, usualDevices } from './control-groups.ts';
 import type { Layout } from './layout.ts';
-import { LogFile, type LogBounds, oldFiles } from './log-file.ts';
+import { lastOutput, LogFile, type LogBounds, oldFiles } from './log-file.ts';
 import { followInit } from './init-process.ts';
 import { handlesSignal, killGroups, marking, signal } from './processes.ts';
 import { readEnd } from './read-end.ts';
@@ -121,7 +121,9 @@ export class ShimContainer {
     const { world, logBounds } = this.#context;
     mkdirSync(this.#logDirectory, { recursive: true, mode: 0o755 });
     const log = new LogFile(this.logFile, world.clock, logBounds);
-    writeFileSync(this.#terminationFile, '', { mode: 0o666 });
+    writeFileSync(this.#terminationFile, '');
+    // As the kubelet: whatever user the container has, and whatever the umask.
+    chmodSync(this.#terminationFile, 0o666);
     try {
       this.#limited = this.#makeGroup();
       return this.#launch(log);
@@ -307,12 +309,7 @@ export class ShimContainer {
   #terminationMessage(exitCode: number): string {
     const said = readEnd(this.#terminationFile, 4096);
     if (said !== '' || exitCode === 0 || !this.spec.terminationMessage.orLastLog) return said;
-    const lines = readEnd(this.logFile, 64 * 1024)
-      .split('\n')
-      .slice(-81);
-    return Buffer.from(lines.map((line) => line.split(' ').slice(3).join(' ')).join('\n'))
-      .subarray(-2048)
-      .toString();
+    return lastOutput(readEnd(this.logFile, 64 * 1024));
   }
 
   #end(end: ContainerEnd): void {

@@ -98,3 +98,9 @@ export function oldFiles(file: string): readonly string[] {
     .sort()
     .map((each) => path.join(folder, each));
 }
+
+/** What the last entries of a log say, as the kubelet's `FallbackToLogsOnError` has it: 80 entries and 2 KiB at most. A line that was not ended stays so. */
+export function lastOutput(log: string): string {
+  const entries = Array.from(log.matchAll(/^\d{4}-\S+Z (?:stdout|stderr) ([FP]) (.*)$/gm), ([, tag, text = '']) => (tag === 'F' ? `${text}\n` : text));
+  return Buffer.from(entries.slice(-80).join('')).subarray(-2048).toString();
+}

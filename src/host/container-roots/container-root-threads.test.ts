@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ContainerRoot } from '../node/runtimes/sandbox/container-root.ts';
+import type { ContainerRoot } from '../../node/runtimes/sandbox/container-root.ts';
 import { ContainerRootThreads } from './container-root-threads.ts';
 
 /** The threads of this test: for pid 1 they block, for pid 2 they end, for all others they answer with their thread id. */

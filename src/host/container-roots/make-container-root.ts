@@ -1,7 +1,9 @@
 /** Makes a container's root in the mount namespace of this thread, which is the container's. */
-import { chmodSync, chownSync, fstatSync, mkdirSync, readFileSync, readlinkSync, type Stats, statSync } from 'node:fs';
-import type { ContainerDevice } from '../node/contract.ts';
-import type { ContainerRoot, RootBind, RootGroup, RootLayer, RootView } from '../node/runtimes/sandbox/container-root.ts';
+import { chmodSync, chownSync, fstatSync, lstatSync, mkdirSync, readFileSync, readlinkSync, type Stats, statSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
+import type { ContainerDevice } from '../../node/contract.ts';
+import type { ContainerRoot, RootBind, RootGroup, RootLayer, RootView } from '../../node/runtimes/sandbox/container-root.ts';
+import { type HostDevice, hostDevices } from './host-devices.ts';
 import { openInside } from './inside-root.ts';
 import {
   attach,
@@ -18,15 +20,17 @@ import {
   openBeneath,
   openPath,
   setAttributes,
-} from './mount-calls.ts';
-import { parseMountInfo } from './mount-info.ts';
-import { newOverlay } from './overlay-mount.ts';
+} from '../mount-calls.ts';
+import { parseMountInfo } from '../mount-info.ts';
+import { newOverlay } from '../overlay-mount.ts';
 
 /** What a root takes from the host, as mounts that are attached nowhere. */
 export interface RootSources {
   readonly binds: readonly { readonly bind: RootBind; readonly mount: number; readonly isDirectory: boolean }[];
   readonly groups: readonly { readonly group: RootGroup; readonly mount: number }[];
   readonly nodes: readonly { readonly device: ContainerDevice; readonly facts: Stats }[];
+  /** Of a privileged container: all of the host's, by their paths below /dev. */
+  readonly hostDevices: readonly HostDevice[];
 }
 
 /** In the host's mount namespace. `opened` receives descriptors that the caller closes. */
@@ -35,6 +39,7 @@ export function openSources({ binds, groups, devices }: ContainerRoot, opened: n
     binds: binds.map((bind) => explained(`cannot mount ${bind.target}`, () => ({ bind, ...openBind(bind, opened) }))),
     groups: groups.map((group) => ({ group, mount: copied(group.directory, false, opened) })),
     nodes: devices.own.map((device) => explained(`cannot make the device ${device.containerPath}`, () => ({ device, facts: statSync(device.hostPath) }))),
+    hostDevices: devices.anywhere ? hostDevices('/dev') : [],
   };
 }
 
@@ -59,7 +64,10 @@ function demandShared(source: string, file: number): void {
     .split('\n')
     .find((each) => each.startsWith(`${id} `));
   if (line === undefined || / shared:\d+ .*- /.test(line)) return;
-  throw new Error(`path "${source}" is mounted on "${parseMountInfo(line)[0]?.target}" but it is not a shared mount`);
+  const target = parseMountInfo(line)[0]?.target;
+  throw new Error(
+    `path "${source}" is mounted on "${target}" but it is not a shared mount ("mount --make-shared ${target}" makes it one, and so does a node with --root-dir for its own directory)`,
+  );
 }
 
 interface Making {
@@ -86,7 +94,7 @@ export function makeRoot(wanted: ContainerRoot, { sources, processes, opened }: 
   attachAt('root', root);
   const make: Inside = { root, opened };
   for (const [number, mount] of layers.entries()) place(make, wanted.layers[number + 1]?.target ?? '', mount);
-  placeDevices(make, wanted.devices.usual, nodes);
+  placeDevices(make, wanted.devices.usual, { attributes: nodes, hostDevices: sources.hostDevices });
   placeView(make, '/proc', { mount: proc, view: wanted.proc });
   placeView(make, '/sys', { mount: kept(newMount('sysfs', [], viewAttributes), opened), view: wanted.sys });
   placeGroups(make, sources, wanted.sys.readOnly);
@@ -146,14 +154,16 @@ function procOf(processes: string | undefined): number {
 
 /** What it writes goes to `name` in the working directory. */
 function overlay({ lower }: RootLayer, name: string, attributes: readonly MountAttribute[]): number {
-  const [upper, work] = [`${name}-upper`, `${name}-work`];
-  mkdirSync(upper, { mode: 0o755 });
+  const [upper, work] = [upperOf(name), `${name}-work`];
+  mkdirSync(upper, { mode: 0o755, recursive: true });
   mkdirSync(work, { mode: 0o755 });
   // The upper layer's directory decides on the mode and owner of the merged one.
   const facts = statSync(lower[0] ?? '');
   if ((facts.mode & 0o7777) !== 0o755 || facts.uid !== 0 || facts.gid !== 0) setFacts(upper, facts);
   return newOverlay({ lower, upper, work }, attributes);
 }
+
+const upperOf = (name: string): string => `${name}-upper`;
 
 /** Of a file in the scratch directory, which no container sees. */
 function setFacts(file: string, { mode, uid, gid }: { readonly mode: number; readonly uid: number; readonly gid: number }): void {
@@ -176,9 +186,10 @@ function place({ root }: Inside, path: string, mount: number, kind: 'directory' 
 }
 
 /** Its nodes are mounts: nodes that a container makes there, if it may, cannot be opened. */
-function placeDevices(make: Inside, usual: string, nodes: readonly MountAttribute[]): void {
+function placeDevices(make: Inside, usual: string, { attributes: nodes, hostDevices: own }: OwnDevices): void {
   const attached = (fileSystem: string, target: string, mount: { readonly parameters: readonly string[]; readonly attributes: readonly MountAttribute[] }) =>
     place(make, target, kept(newMount(fileSystem, mount.parameters, mount.attributes), make.opened));
+  for (const { name, facts } of own) if (!isThere(path.join(usual, name))) addDevice(path.join(upperOf('dev'), name), facts);
   place(make, '/dev', kept(overlay({ target: '/dev', lower: [usual] }, 'dev', ['nosuid', ...nodes]), make.opened));
   for (const name of Object.keys(usualNodes)) place(make, `/dev/${name}`, copied(`nodes/${name}`, false, make.opened), 'file');
   attached('devpts', '/dev/pts', { parameters: ['newinstance', 'ptmxmode=0666', 'mode=0620', 'gid=5'], attributes: ['nosuid', 'noexec'] });
@@ -188,6 +199,21 @@ function placeDevices(make: Inside, usual: string, nodes: readonly MountAttribut
   } catch {
     // Not every kernel has it.
   }
+}
+
+interface OwnDevices {
+  readonly attributes: readonly MountAttribute[];
+  readonly hostDevices: readonly HostDevice[];
+}
+
+/** Also if it is a link that leads nowhere, as /dev/ptmx does before /dev/pts is mounted. */
+const isThere = (file: string): boolean => lstatSync(file, { throwIfNoEntry: false }) !== undefined;
+
+/** In the scratch directory. */
+function addDevice(file: string, facts: Stats): void {
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o755 });
+  makeNode(file, facts);
+  setFacts(file, facts);
 }
 
 /** What is masked is found from the mount itself, never by a path of the container. */
@@ -218,10 +244,16 @@ function placeGroups(make: Inside, { groups }: RootSources, readOnly: boolean): 
   if (only === undefined) return;
   if (only.group.controllers === '') return place(make, '/sys/fs/cgroup', only.mount);
   const all = kept(newMount('tmpfs', ['mode=755', 'size=4k', 'nr_inodes=64'], viewAttributes), make.opened);
+  mkdirSync('groups');
+  attachAt('groups', all);
+  // As on the host: 'cpu' is where 'cpu,cpuacct' is.
+  for (const { group } of groups) for (const name of aliasesOf(group)) symlinkSync(group.controllers, `groups/${name}`);
   place(make, '/sys/fs/cgroup', all);
   for (const { group, mount } of groups) place(make, `/sys/fs/cgroup/${group.controllers}`, mount);
   setAttributes(all, { attributes });
 }
+
+const aliasesOf = ({ controllers }: RootGroup): readonly string[] => (controllers.includes(',') ? controllers.split(',') : []);
 
 /** Not by mknod(2) in the container's own directories: their mounts have no devices. */
 function placeNode(make: Inside, { device: { containerPath, readOnly }, facts: { mode, rdev, uid, gid } }: RootSources['nodes'][number]): void {

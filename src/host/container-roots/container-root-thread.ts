@@ -3,7 +3,7 @@ import { closeSync, openSync, readlinkSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import type { ContainerRootRequest } from './container-root-threads.ts';
 import { makeRoot, openSources } from './make-container-root.ts';
-import { cloneFileSystem, close, namespaces, setns, unshare } from './mount-calls.ts';
+import { cloneFileSystem, close, namespaces, setns, unshare } from '../mount-calls.ts';
 
 /** The mount namespace last: the others are found by the /proc of this thread's own. */
 const entered = ['ipc', 'net', 'mnt'] as const;

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
-import type { ContainerRoot } from '../node/runtimes/sandbox/container-root.ts';
-import type { RootMaker } from '../node/runtimes/sandbox/shim/roots.ts';
-import type { Timers } from '../world/world.ts';
+import type { ContainerRoot } from '../../node/runtimes/sandbox/container-root.ts';
+import type { RootMaker } from '../../node/runtimes/sandbox/shim/roots.ts';
+import type { Timers } from '../../world/world.ts';
 
 /** A request to a thread. It answers with an error message, or '' on success. */
 export interface ContainerRootRequest {

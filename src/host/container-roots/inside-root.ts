@@ -1,7 +1,7 @@
 import { fstatSync } from 'node:fs';
 import path from 'node:path';
-import { errorTexts } from './error-texts.ts';
-import { close, isInProc, linkText, makeDirectoryIn, makeFile, openInRoot, openName } from './mount-calls.ts';
+import { errorTexts } from '../error-texts.ts';
+import { close, isInProc, linkText, makeDirectoryIn, makeFile, openInRoot, openName } from '../mount-calls.ts';
 
 /** Linux' limit. */
 const mostLinks = 40;
