@@ -19,7 +19,7 @@ const layers = {
   api: [],
   world: [],
   archive: [],
-  store: ['world'],
+  store: ['grpc', 'world'],
   grpc: ['world'],
   streams: ['api', 'world'],
   client: ['api', 'world'],

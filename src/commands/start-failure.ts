@@ -80,9 +80,15 @@ function explainStore(error: StoreError, options: ClusterOptions): string | unde
       if (isDenied(error))
         return `permission denied: ${error.message}. Choose a directory that you may write with --data-dir, or start it as the user who owns this one.`;
       return `the disk that holds ${dataDir} failed: ${error.message}.`;
+    case 'unavailable':
+    case 'foreign':
+    case 'unsupported':
+      return `${error.message}.`;
     case 'compacted':
     case 'future':
     case 'closed':
+    case 'too-large':
+    case 'undecided':
       return undefined;
   }
 }

@@ -72,7 +72,7 @@ export function failureOfConnection(
   if (connected) return new RpcError('Unavailable', `error reading from server: ${text}`);
   const dials = error instanceof AggregateError || error?.syscall === 'connect' || error?.syscall === 'getaddrinfo';
   const problem = dials ? `transport: Error while dialing: dial ${addressText(address)}` : 'error reading server preface';
-  return new RpcError('Unavailable', `connection error: desc = "${problem}: ${text}"`);
+  return new RpcError('Unavailable', `connection error: desc = "${problem}: ${text}"`, { isUnsent: dials });
 }
 
 type SystemError = Error & { readonly errno?: number; readonly code?: string; readonly syscall?: string };

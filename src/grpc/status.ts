@@ -30,11 +30,14 @@ export class RpcError extends Error {
   readonly code: ErrorCode;
   /** Whether the server answered with this status. If not, the call may have had its effect. */
   readonly isAnswer: boolean;
+  /** The server never got the call: no connection was made. */
+  readonly isUnsent: boolean;
 
-  constructor(code: ErrorCode, message: string, { isAnswer = false }: { readonly isAnswer?: boolean } = {}) {
+  constructor(code: ErrorCode, message: string, { isAnswer = false, isUnsent = false }: { readonly isAnswer?: boolean; readonly isUnsent?: boolean } = {}) {
     super(message);
     this.code = code;
     this.isAnswer = isAnswer;
+    this.isUnsent = isUnsent;
   }
 }
 

@@ -16,7 +16,7 @@
  * - A successful `transact` is durable (in a durable store) before its promise resolves, and neither
  *   a reader nor a watcher sees a write before it is durable.
  * - A transaction is atomic: all of its writes carry the same revision, or none exists.
- * - Revisions grow by one per successful transaction that writes; a failed one uses none.
+ * - Revisions grow with each successful transaction that writes, by one if no other program writes to the same servers; a failed one uses none.
  * - A watcher gets every revision after its start, in order, each exactly once and whole, or the reason why not.
  *
  * Keys are compared as strings by UTF-16 code unit; Mooring's keys are ASCII.
@@ -160,8 +160,26 @@ export interface StoreStats {
  * - `corrupt`: the data fails its checks; it is left as it is
  * - `full`: the disk refused a write; nothing of the transaction remains, reading goes on
  * - `failed`: the disk failed; the store stops writing, since it cannot know what is durable
+ * - `too-large`: the transaction has more operations or bytes than the store takes; nothing of it happened
+ * - `unavailable`: the servers of the store cannot be reached; nothing of the transaction happened
+ * - `undecided`: the transaction was sent, and no answer came: it may have happened, or may still happen
+ * - `foreign`: the place of the store has data of another cluster or program
+ * - `unsupported`: the servers of the store are too old
  */
-export type StoreErrorCode = 'compacted' | 'future' | 'closed' | 'locked' | 'newer-version' | 'corrupt' | 'full' | 'failed';
+export type StoreErrorCode =
+  | 'compacted'
+  | 'future'
+  | 'closed'
+  | 'locked'
+  | 'newer-version'
+  | 'corrupt'
+  | 'full'
+  | 'failed'
+  | 'too-large'
+  | 'unavailable'
+  | 'undecided'
+  | 'foreign'
+  | 'unsupported';
 
 export class StoreError extends Error {
   readonly code: StoreErrorCode;

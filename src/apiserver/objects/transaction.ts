@@ -7,11 +7,13 @@ import { type Kind, qualifiedResource } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { ApiError, statusErrors } from '../../api/status.ts';
 import { type Compare, type Entry, type Store, StoreError, type Transaction, type TransactionResult, type Write } from '../../store/contract.ts';
+import type { World } from '../../world/world.ts';
 import type { Fence, ObjectRevision } from '../api.ts';
 import { epochKey } from './fence.ts';
 import type { KeyLocks } from './locks.ts';
 import type { Resource } from './resources.ts';
 import { type EncodedObject, revisionOf, WrittenObject } from './object-revision.ts';
+import { settleUndecided } from './undecided.ts';
 
 /** Attempts before a write gives up: each lost race means that another write succeeded. */
 const MAX_ATTEMPTS = 256;
@@ -132,6 +134,7 @@ export class CommittedWrite {
 
 export interface WriteTarget {
   readonly store: Store;
+  readonly world: World;
   readonly locks: KeyLocks;
   readonly fence: Fence | undefined;
   readonly kind: Kind;
@@ -169,12 +172,12 @@ async function attemptWrite<T>(
   draft: TransactionDraft,
   prepare: (draft: TransactionDraft) => Promise<PreparedWrite<T>>,
 ): Promise<{ answer: T } | undefined> {
-  const { store, fence } = target;
+  const { fence } = target;
   const prepared = await prepare(draft);
   if (prepared.type === 'answer') return { answer: prepared.answer };
   if (fence !== undefined) draft.expect(epochKey(fence.lease), fence.epoch);
   const { compares, writes } = draft;
-  const result = await transact(store, { compares, writes });
+  const result = await transact(target, { compares, writes });
   if (result.ok) return { answer: prepared.answer(new CommittedWrite(writes, result)) };
   for (const { key, found } of result.conflicts) {
     if (fence !== undefined && key === epochKey(fence.lease)) throw deposed(target, fence, found);
@@ -194,11 +197,14 @@ function deposed({ kind, name }: WriteTarget, fence: Fence, found: Entry | undef
   });
 }
 
-async function transact(store: Store, transaction: Transaction): Promise<TransactionResult> {
+async function transact(target: WriteTarget, transaction: Transaction): Promise<TransactionResult> {
+  const { store } = target;
+  const before = store.revision();
   try {
     return await store.transact(transaction);
   } catch (error) {
-    throw storeFailure(error);
+    if (!(error instanceof StoreError && error.code === 'undecided')) throw storeFailure(error);
+    return settleUndecided(target, transaction, before).catch((unsettled: unknown) => Promise.reject(storeFailure(unsettled)));
   }
 }
 
@@ -210,10 +216,17 @@ export function storeFailure(error: unknown): unknown {
       return statusErrors.serviceUnavailable('the server is shutting down');
     case 'full':
     case 'failed':
+    case 'unavailable':
       return Object.assign(statusErrors.serviceUnavailable(error.message), { cause: error });
+    case 'undecided':
+      return Object.assign(statusErrors.timeout(error.message), { cause: error });
+    case 'too-large':
+      return Object.assign(new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: ${error.message}`), { cause: error });
     case 'corrupt':
     case 'locked':
     case 'newer-version':
+    case 'foreign':
+    case 'unsupported':
     case 'compacted':
     case 'future':
       return Object.assign(statusErrors.internal(error.message), { cause: error });

@@ -34,6 +34,7 @@ export interface Call {
 
 export const targetOf = (registry: Registry, call: Call, name = call.route.name): WriteTarget => ({
   store: registry.store,
+  world: registry.world,
   locks: registry.locks,
   fence: call.request.fence,
   kind: call.route.resource.kind,

@@ -29,7 +29,7 @@ export class SimulatedGrpcServer {
 
   /** Throws Unavailable while the server is down. `cut` ends the call from the server's side. */
   accept(path: string, cut: (failure: RpcError) => void): { readonly handler: CallHandler; readonly leave: () => void } {
-    if (!this.#running) throw new RpcError('Unavailable', 'connection error: desc = "transport: Error while dialing: connect: connection refused"');
+    if (!this.#running) throw refusedConnection();
     const handler = this.#handlers.handlerOf(path);
     if (handler instanceof RpcError) throw asAnswer(handler);
     this.#calls.add(cut);
@@ -125,6 +125,8 @@ function asAnswer(error: unknown): RpcError {
   return new RpcError(code, message, { isAnswer: true });
 }
 
+const refusedConnection = (): RpcError =>
+  new RpcError('Unavailable', 'connection error: desc = "transport: Error while dialing: connect: connection refused"', { isUnsent: true });
 const connectionLost = (): RpcError => new RpcError('Unavailable', 'error reading from server: EOF');
 const closing = (): RpcError => new RpcError('Canceled', 'grpc: the client connection is closing');
 

@@ -17,7 +17,7 @@ export type TransactionOutcome =
 export function evaluate(transaction: Transaction, newest: (key: string) => Version | undefined, revision: number): TransactionOutcome {
   const conflicts = conflictsOf(transaction, newest);
   if (conflicts !== undefined) return { type: 'conflict', conflicts };
-  if (transaction.writes.length > 1) refuseTwice(transaction);
+  if (transaction.writes.length > 1) refuseTwice(transaction.writes);
   const written = transaction.writes.map((write) => versionOf(write, visible(newest(write.key)), revision));
   const entries = written.map(visible);
   const versions = written.every((version) => version !== undefined) ? written : written.filter((version) => version !== undefined);
@@ -48,9 +48,10 @@ function conflictsOf(transaction: Transaction, newest: (key: string) => Version 
   return conflicts;
 }
 
-function refuseTwice(transaction: Transaction): void {
+/** @throws TypeError if a key is written twice */
+export function refuseTwice(writes: readonly Write[]): void {
   const keys = new Set<string>();
-  for (const { key } of transaction.writes) {
+  for (const { key } of writes) {
     if (keys.has(key)) throw new TypeError(`a transaction writes ${key} twice`);
     keys.add(key);
   }

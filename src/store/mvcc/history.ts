@@ -21,6 +21,11 @@ export class History {
     this.#revisions.push(versions);
   }
 
+  /** Revisions without writes here. */
+  skip(revisions: number): void {
+    for (let i = 0; i < revisions; i++) this.#revisions.push(NOTHING);
+  }
+
   at(revision: number): readonly Version[] | undefined {
     return revision < this.#first ? undefined : this.#revisions[this.#head + revision - this.#first];
   }

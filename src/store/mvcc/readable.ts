@@ -5,8 +5,8 @@ import { Watchers } from './watchers.ts';
 
 /** The read side of a store with all data in memory. Readers and watchers see only published revisions. */
 export class ReadableStore {
-  protected readonly tree: Tree;
-  readonly #watchers: Watchers;
+  protected tree: Tree;
+  #watchers: Watchers;
   /** Why nothing can be read or written any more. */
   #closed: StoreError | undefined;
 
@@ -56,6 +56,25 @@ export class ReadableStore {
     this.#watchers.dispatch(this.tree.revision);
   }
 
+  /** The same for a revision that is not the next: those before it have no writes here. */
+  protected publishAt(revision: number, versions: readonly Version[]): void {
+    this.tree.skipTo(revision - 1);
+    this.publish(versions);
+  }
+
+  /** Revisions without writes here become visible, up to `revision`. */
+  protected advanceTo(revision: number): void {
+    this.tree.skipTo(revision);
+    this.#watchers.dispatch(revision);
+  }
+
+  /** Goes on with other data: watchers cannot get what lies between, and have to begin again. */
+  protected replaceTree(tree: Tree, cause: StoreError): void {
+    this.#watchers.endAll(cause);
+    this.tree = tree;
+    this.#watchers = new Watchers(tree);
+  }
+
   protected get closed(): boolean {
     return this.#closed !== undefined;
   }
@@ -66,8 +85,8 @@ export class ReadableStore {
   }
 
   /** Ends all watches; every later call fails. */
-  protected endReading(): void {
-    this.#closed = new StoreError('closed', 'the store is closed');
-    this.#watchers.endAll(this.#closed);
+  protected endReading(cause = new StoreError('closed', 'the store is closed')): void {
+    this.#closed = cause;
+    this.#watchers.endAll(cause);
   }
 }

@@ -79,6 +79,13 @@ export class Tree {
     this.#forgetMemos();
   }
 
+  /** Passes over revisions without writes here, up to `revision`. */
+  skipTo(revision: number): void {
+    if (revision <= this.#revision) return;
+    this.#history.skip(revision - this.#revision);
+    this.#revision = revision;
+  }
+
   #applyOne(version: Version): void {
     const slot = this.#slots.get(version.key);
     if (slot === undefined) {

@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { accessSync, constants, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { root } from '../../moor-process.ts';
+
+const toolsPath = `${path.join(root, '.tools/bin')}:${process.env['PATH'] ?? ''}`;
+
+/** etcd as scripts/setup found or unpacked it; undefined: there is none. */
+export const etcdProgram = toolsPath
+  .split(':')
+  .map((directory) => path.join(directory, 'etcd'))
+  .find((file) => isExecutable(file));
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * A real etcd cluster on addresses of the loopback network that are its own, so that no port is taken; its data is in memory, if the machine
+ * has /dev/shm. Heartbeats and elections are slow: the machine may stand still for seconds.
+ */
+export class RealEtcd {
+  readonly #directory = mkdtempSync(path.join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'mooring-etcd-'));
+  readonly #addresses: readonly string[];
+  readonly #members: (ChildProcess | undefined)[];
+  #said = '';
+
+  constructor(members = 3) {
+    const [a = 0, b = 0] = randomBytes(2);
+    this.#addresses = Array.from({ length: members }, (_, i) => `127.${64 + (a % 64)}.${b}.${i + 1}`);
+    this.#members = this.#addresses.map(() => undefined);
+  }
+
+  get servers(): readonly string[] {
+    return this.#addresses.map((address) => `http://${address}:2379`);
+  }
+
+  start(member: number): void {
+    const [name, address] = [`m${member}`, this.#addresses[member]];
+    const cluster = this.#addresses.map((each, i) => `m${i}=http://${each}:2380`).join(',');
+    const urls = { 'listen-client-urls': 2379, 'advertise-client-urls': 2379, 'listen-peer-urls': 2380, 'initial-advertise-peer-urls': 2380 };
+    const args = [
+      ...Object.entries(urls).map(([flag, port]) => `--${flag}=http://${address}:${port}`),
+      `--name=${name}`,
+      `--data-dir=${path.join(this.#directory, name)}`,
+      `--initial-cluster=${cluster}`,
+      '--initial-cluster-state=new',
+      '--heartbeat-interval=500',
+      '--election-timeout=5000',
+      '--unsafe-no-fsync',
+      '--log-level=warn',
+    ];
+    const child = spawn(etcdProgram ?? 'etcd', args, { stdio: ['ignore', 'ignore', 'pipe'] });
+    child.stderr?.on('data', (chunk: Buffer) => {
+      this.#said = `${this.#said}${chunk.toString()}`.slice(-10_000);
+    });
+    child.on('error', (error) => (this.#said += String(error)));
+    process.once('exit', () => child.kill('SIGKILL'));
+    this.#members[member] = child;
+  }
+
+  startAll(): void {
+    for (const member of this.#addresses.keys()) this.start(member);
+  }
+
+  async signal(member: number, signal: NodeJS.Signals): Promise<void> {
+    const child = this.#members[member];
+    if (child === undefined) return;
+    const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    child.kill(signal);
+    if (signal === 'SIGKILL') await ended;
+  }
+
+  /** What the members wrote last. */
+  output(): string {
+    return this.#said;
+  }
+
+  async stop(): Promise<void> {
+    const running = this.#members.filter((child) => child?.exitCode === null && child.signalCode === null);
+    await Promise.all(running.map((child) => new Promise<void>((resolve) => (child?.once('exit', () => resolve()), child?.kill('SIGKILL')))));
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+}
