@@ -55,6 +55,13 @@ describe('the scheduling cycle', () => {
     expect(nameOf(makeCycle([one, other], many(2)).schedulingCycle.schedulePod(web))).toBe('n1');
   });
 
+  it.each([101, -1, Number.NaN])('fails if a plugin gives a score out of range: %d', (score) => {
+    expect(makeCycle([plugin({ score: () => [0, score] }, 'Wild')], many(2)).schedulingCycle.schedulePod(web)).toEqual({
+      type: 'failed',
+      message: `applying score defaultWeights on Score plugins: plugin "Wild" returns an invalid score ${score}, it should in the range of [0, 100] after normalizing`,
+    });
+  });
+
   it('examines a part of many nodes, and continues from there for the next pod', () => {
     const asked = new Set<string>();
     const { schedulingCycle } = makeCycle(

@@ -4,6 +4,7 @@ import type { Diagnosis } from './diagnosis.ts';
 import { isFailure, type Plugin, type PluginFailure, type PodInfo, type Rejection } from './framework.ts';
 import type { LiveNodeInfo } from './node-info.ts';
 import { nominatedNode, type NominatedPods } from './nominated-pods.ts';
+import { maxNodeScore } from './plugins/normalize-score.ts';
 import { excludedBy, type PodCycle, runPreFilterPlugins } from './pod-cycle.ts';
 
 export interface CycleContext {
@@ -19,7 +20,12 @@ export type CycleResult =
   /** `cycle`: set if PreFilter ran for every plugin, so that preemption can do its dry runs. */
   | { readonly type: 'none'; readonly diagnosis: Diagnosis; readonly cycle: PodCycle | undefined }
   | { readonly type: 'noNodes' }
-  | { readonly type: 'failed'; readonly message: string };
+  | FailedCycle;
+
+interface FailedCycle {
+  readonly type: 'failed';
+  readonly message: string;
+}
 
 /** Each search starts at the node after the last one, so that all nodes have the same chance to be examined (nextStartNodeIndex). */
 export class SchedulingCycle {
@@ -63,7 +69,8 @@ export class SchedulingCycle {
     const { passing, byNode } = filtered;
     if (passing.length === 0) return { type: 'none', diagnosis: { ...diagnosis, byNode }, cycle: podCycle };
     const [only] = passing;
-    return { type: 'found', node: passing.length === 1 && only !== undefined ? only : this.#selectHost(podCycle, passing), cycle: podCycle };
+    const node = passing.length === 1 && only !== undefined ? only : this.#selectHost(podCycle, passing);
+    return 'type' in node ? node : { type: 'found', node, cycle: podCycle };
   }
 
   #nodesNamed(names: ReadonlySet<string>): readonly LiveNodeInfo[] {
@@ -92,7 +99,7 @@ export class SchedulingCycle {
     return eligible === this.#context.cache.nodes ? this.#nodesNamed(names) : eligible.filter(({ name }) => names.has(name));
   }
 
-  #findNodesThatPassFilters(podCycle: PodCycle, nodes: readonly LiveNodeInfo[]): FilteredNodes | { readonly type: 'failed'; readonly message: string } {
+  #findNodesThatPassFilters(podCycle: PodCycle, nodes: readonly LiveNodeInfo[]): FilteredNodes | FailedCycle {
     const enough = numFeasibleNodesToFind(nodes.length);
     const passing: LiveNodeInfo[] = [];
     const byNode = new Map<string, Rejection>();
@@ -109,13 +116,18 @@ export class SchedulingCycle {
   }
 
   /** Of several nodes with the highest score, a random one. */
-  #selectHost(podCycle: PodCycle, nodes: readonly LiveNodeInfo[]): LiveNodeInfo {
+  #selectHost(podCycle: PodCycle, nodes: readonly LiveNodeInfo[]): LiveNodeInfo | FailedCycle {
     const totals = new Float64Array(nodes.length);
     for (const { plugin, cycle } of podCycle.plugins) {
       const scores = cycle.score?.(nodes);
       if (scores === undefined) continue;
       const weight = plugin.weight ?? 1;
-      for (let i = 0; i < nodes.length; i++) totals[i] = (totals[i] ?? 0) + weight * (scores[i] ?? 0);
+      for (let i = 0; i < nodes.length; i++) {
+        const score = scores[i] ?? 0;
+        // A score out of range would outweigh those of the other plugins (runtime/framework.go, RunScorePlugins).
+        if (!(score >= 0 && score <= maxNodeScore)) return invalidScore(plugin.name, score);
+        totals[i] = (totals[i] ?? 0) + weight * score;
+      }
     }
     const highest = totals.reduce((most, total) => Math.max(most, total), Number.NEGATIVE_INFINITY);
     const best = nodes.filter((_, i) => totals[i] === highest);
@@ -123,6 +135,11 @@ export class SchedulingCycle {
     if (chosen === undefined) throw new Error('selectHost needs at least one node');
     return chosen;
   }
+}
+
+function invalidScore(plugin: string, score: number): FailedCycle {
+  const why = `plugin ${JSON.stringify(plugin)} returns an invalid score ${score}, it should in the range of [0, ${maxNodeScore}] after normalizing`;
+  return { type: 'failed', message: `applying score defaultWeights on Score plugins: ${why}` };
 }
 
 interface FilteredNodes {

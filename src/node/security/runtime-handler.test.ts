@@ -17,3 +17,11 @@ test('a pod whose RuntimeClass names a handler that the runtime does not have ge
   expect(await runtimeHandlerProblem(podOf('vm'), client)).toBe('failed to get sandbox runtime: no runtime for "kata" is configured');
   expect(await runtimeHandlerProblem(podOf('gone'), client)).toBe('failed to get runtime handler: runtimeclasses.node.k8s.io "gone" not found');
 });
+
+test('the RuntimeClass is read anew for each attempt', async () => {
+  let handler = 'kata';
+  const changing = { get: () => Promise.resolve({ ok: true, value: { ...kata, handler } }) } as unknown as Pick<Client, 'get'>;
+  expect(await runtimeHandlerProblem(podOf('vm'), changing)).toContain('"kata"');
+  handler = 'gvisor';
+  expect(await runtimeHandlerProblem(podOf('vm'), changing)).toContain('"gvisor"');
+});

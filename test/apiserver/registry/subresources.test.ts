@@ -358,6 +358,20 @@ describe('tokens', () => {
   );
 
   test(
+    'name the ServiceAccount that exists now, not an earlier one of that name',
+    onApi(async (api) => {
+      const accounts = `${ns}/serviceaccounts`;
+      const uidOf = async () => JSON.parse((await api.create(`${accounts}/robot/token`, { spec: {} })).body.status.token).uid;
+      const create = async () => (await api.create(accounts, { metadata: { name: 'robot' } })).body.metadata.uid;
+      const first = await create();
+      expect(await uidOf()).toBe(first);
+      await api.send('DELETE', `${accounts}/robot`);
+      const second = await create();
+      expect(await uidOf()).toBe(second);
+    }),
+  );
+
+  test(
     'are admitted before they are issued',
     onApi(async (api) => {
       await api.create('/api/v1/nodes', { metadata: { name: 'n' } });

@@ -133,8 +133,11 @@ describe('creating', () => {
       expect(dry.body.metadata.uid).toBeDefined();
       expect(dry.body.metadata.resourceVersion).toBeUndefined();
       expect(api.store.revision()).toBe(before);
-      await api.create(maps, map('a'));
+      const { body: stored } = await api.create(maps, map('a'));
       expect((await api.create(maps, map('a'), 'dryRun=All')).code).toBe(409);
+      const updated = await api.send('PUT', `${maps}/a`, { query: 'dryRun=All', body: { ...stored, data: { a: 'other' } } });
+      expect(updated.body).toMatchObject({ data: { a: 'other' }, metadata: { resourceVersion: stored.metadata.resourceVersion } });
+      expect((await api.send('GET', `${maps}/a`)).body).toEqual(stored);
       expect((await api.create(maps, map('b'), 'dryRun=Some')).body).toMatchObject({
         code: 422,
         message: 'CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["Some"]: supported values: "All"',

@@ -46,6 +46,9 @@ describe('the current ReplicaSet', () => {
     const after = annotated({ revision: '2000', annotations: { [history]: many } }, 3000)[history] ?? '';
     expect(after).toBe(`${many.slice('1000,'.length)},2000`);
     expect(annotated({ revision: '9', annotations: { [history]: 'x'.repeat(2000) } }, 10)[history]).toBe('9');
+    // 2000 characters fit.
+    const just = 'x'.repeat(1998);
+    expect(annotated({ revision: '9', annotations: { [history]: just } }, 10)[history]).toBe(`${just},9`);
   });
 
   test('is left alone if its revision is not a number', () => {
