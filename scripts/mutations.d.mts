@@ -23,5 +23,5 @@ export function readMutations(): readonly Mutation[];
 export function misfits(mutations: readonly Mutation[]): readonly string[];
 export function hunt(
   mutation: Mutation | undefined,
-  seeds: { readonly from?: number; readonly to: number },
+  seeds: { readonly to: number; readonly first?: number | undefined },
 ): Promise<{ readonly seed: number; readonly invariant: string; readonly what: string } | { readonly survived: number }>;

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Proof that the simulator notices bugs: each mutation of test/mutations is put into the source in memory, and worlds are run from seed 1 on
-// until an invariant breaks. The unchanged source has to survive the same seeds. scripts/mutate.mjs does the same with bugs by operator.
+// Proof that the simulator notices bugs: each mutation of test/mutations is put into the source in memory, and worlds are run until an invariant
+// breaks: first the one that noticed it last time, then from seed 1 on. The unchanged source has to survive the same seeds. scripts/mutate.mjs does the same with bugs by operator.
 //
 //   npm run mutations                       all of them; writes docs/mutations.md
 //   node scripts/mutations.mjs 06 13        only these; prints, writes nothing. With --update: writes their lines
@@ -58,10 +58,13 @@ export function misfits(mutations) {
   });
 }
 
-/** @returns {Promise<{ seed: number, invariant: string, what: string } | { survived: number }>} */
-export async function hunt(mutation, { from = 1, to }) {
-  const seeds = Array.from({ length: to - from + 1 }, (_, i) => from + i);
-  const ended = await huntIn(root, mutation === undefined ? [] : mutated(mutation), seeds, undefined, mutation?.worlds);
+/**
+ * `first`: the seed to begin with, if any.
+ * @returns {Promise<{ seed: number, invariant: string, what: string } | { survived: number }>}
+ */
+export async function hunt(mutation, { to, first }) {
+  const seeds = [...new Set([first ?? 1, ...Array.from({ length: to }, (_, i) => 1 + i)])];
+  const ended = await huntIn(root, mutation === undefined ? [] : mutated(mutation), seeds, mutation?.worlds);
   return ended.caught ?? ended;
 }
 
@@ -74,13 +77,21 @@ async function runJobs(items, jobs, work) {
   );
 }
 
+/** What the page says of a mutation. */
+function knownResult(mutation) {
+  const line = readFileSync(table, 'utf8')
+    .split('\n')
+    .find((each) => each.startsWith(`| [${mutation.name}]`));
+  const [seed, invariant] = /\| (\d+) \| ([^|]+) \|$/.exec(line ?? '')?.slice(1) ?? [];
+  return seed === undefined || invariant === undefined ? undefined : { seed: Number(seed), invariant };
+}
+
 /** The results that the page has for other mutations. */
 function knownResults(mutations) {
-  const lines = readFileSync(table, 'utf8').split('\n');
   return mutations.map((mutation) => {
-    const [seed, invariant] = /\| (\d+) \| ([^|]+) \|$/.exec(lines.find((line) => line.startsWith(`| [${mutation.name}]`)) ?? '')?.slice(1) ?? [];
-    if (seed === undefined || invariant === undefined) throw new Error(`docs/mutations.md says nothing of ${mutation.name}`);
-    return { mutation, caught: { seed: Number(seed), invariant } };
+    const caught = knownResult(mutation);
+    if (caught === undefined) throw new Error(`docs/mutations.md says nothing of ${mutation.name}`);
+    return { mutation, caught };
   });
 }
 
@@ -109,11 +120,11 @@ export function render(results, mostSeeds) {
   return `# Bugs on purpose
 
 Tests that cannot fail prove nothing. So ${results.length} bugs are kept in \`test/mutations/\`, each a mistake that a programmer could make (several of them were made, in Kubernetes or here). \`npm run
-mutations\` puts one at a time into a copy of the source and runs random worlds (\`moor fuzz\`) from seed 1 on until an invariant breaks. It writes this page, and fails if a
+mutations\` puts one at a time into a copy of the source and runs random worlds (\`moor fuzz\`) until an invariant breaks: the one that noticed last time, then from seed 1 on. It writes this page, and fails if a
 mutation no longer applies or a bug survives ${mostSeeds} seeds. The unchanged source survives the ${last} seeds that it takes to catch the last one, and \`npm test\` runs more.
 
-A mutation is a JSON file: each of its edits replaces a piece of code that occurs exactly once in a file. The seed is the number of the first world in which an invariant broke: a world takes a few tenths
-of a second. The invariant that breaks first is not always the one that a bug is about: \`caughtBy\` in the file names that one.
+A mutation is a JSON file: each of its edits replaces a piece of code that occurs exactly once in a file. The seed is the number of a world in which an invariant broke: a world takes about
+a second. The invariant that breaks first is not always the one that a bug is about: \`caughtBy\` in the file names that one.
 
 | bug | what it does | caught by seed | invariant that broke |
 |---|---|---|---|
@@ -138,7 +149,7 @@ async function main(args) {
   const results = [];
   await runJobs(chosen, jobs, async (mutation) => {
     const began = Date.now();
-    const caught = await hunt(mutation, { to: mostSeeds }).catch((error) => ({ error: error.message }));
+    const caught = await hunt(mutation, { to: mostSeeds, first: knownResult(mutation)?.seed }).catch((error) => ({ error: error.message }));
     const seconds = ((Date.now() - began) / 1000).toFixed(0);
     const outcome =
       'seed' in caught ? `seed ${caught.seed}: ${caught.invariant}: ${caught.what}` : 'error' in caught ? caught.error : `SURVIVED ${caught.survived} seeds`;

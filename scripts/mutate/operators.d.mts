@@ -9,6 +9,7 @@ export interface Mutant {
   readonly form: 'expression' | 'statements' | 'elements' | 'property';
   /** For the end of the file. */
   readonly appended?: string;
+  readonly probe?: (note: string) => string;
   /** 0 is preferred to 1. */
   readonly rank: number;
   /** The how manieth place of the operator with the same text. */
@@ -19,3 +20,4 @@ export const operatorNames: readonly string[];
 export function mutantsOf(file: string, text: string): readonly Mutant[];
 export function mutate(text: string, mutant: Pick<Mutant, 'start' | 'end' | 'appended'>, replace: string): string;
 export function noted(mutant: Mutant, note: string): string;
+export function chosen(mutant: Mutant, condition: string): string;

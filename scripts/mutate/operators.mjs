@@ -2,19 +2,48 @@
 import { parseAst } from 'rolldown/parseAst';
 
 /**
- * A mutant: `file` with the text from `start` to `end` replaced. `form`: what the text is. `appended` goes to the end of the file.
+ * A mutant: `file` with the text from `start` to `end` replaced. `form`: what the text is. `appended` goes to the end of the file. `probe`: the text
+ * that runs a note only if the mutant would have gone on in another way.
  * @typedef {{ operator: string, file: string, line: number, start: number, end: number, original: string, replace: string,
- *   form: 'expression' | 'statements' | 'elements' | 'property', appended?: string, rank: number, nth: number }} Mutant
+ *   form: 'expression' | 'statements' | 'elements' | 'property', appended?: string, probe?: (note: string) => string, rank: number, nth: number }} Mutant
  */
 
-/** The same text, which also runs `note`. For running only: it may not type-check. */
-export const noted = ({ form, original }, note) =>
-  ({
+/**
+ * The same text, which also runs `note`: where it can be told, only if the mutant would have gone on in another way. For running only: it may not
+ * type-check.
+ */
+export const noted = ({ form, original, probe }, note) =>
+  probe?.(note) ??
+  {
     expression: `(${note}, ${original})`,
     statements: `{ ${note}; ${original} }`,
     elements: `...(${note}, []), ${original}`,
     property: `...(${note}, {}), ${original}`,
+  }[form];
+
+/** Both texts: the mutant runs where `condition` holds. */
+export const chosen = ({ form, original, replace }, condition) =>
+  ({
+    expression: `(${condition} ? (${replace}) : (${original}))`,
+    statements: `if (${condition}) { ${replace} } else { ${original} }`,
+    elements: `...(${condition} ? [${replace}] : [${original}])`,
+    property: `...(${condition} ? { ${replace} } : { ${original} })`,
   })[form];
+
+/** Calls that change nothing. */
+const harmless = /^(isNewer|get|getKey|has|includes|some|every|startsWith|endsWith|test|parse|isArray)$/;
+
+/** Whether an expression may be evaluated twice, or not at all, with no other effect. */
+function isPure(node) {
+  if (/^(Await|Assignment|Update|Yield|New|TaggedTemplate|Import)Expression$/.test(node.type)) return false;
+  if (node.type === 'CallExpression' && !harmless.test(node.callee.name ?? node.callee.property?.name ?? '')) return false;
+  return Object.values(node).every((child) =>
+    (Array.isArray(child) ? child : [child]).every((each) => each === null || typeof each !== 'object' || typeof each.type !== 'string' || isPure(each)),
+  );
+}
+
+/** Of a pure expression and its replacement: whether their values differ. */
+const differing = (original, replace) => (note) => `((${original}) === (${replace}) ? (${original}) : (${note}, (${original})))`;
 
 const expression = (replace) => ({ replace, form: 'expression' });
 const statements = (replace) => ({ replace, form: 'statements' });
@@ -36,11 +65,16 @@ const counted = /revision|resourceVersion|generation|epoch/i;
 const otherBound = { '<': '<=', '<=': '<', '>': '>=', '>=': '>' };
 
 const cachedRead = `
-const cachedReads = new WeakMap<object, Map<string, unknown>>();
+const cachedReads = new WeakMap<object, Map<unknown, Map<string, unknown>>>();
+function cachedReadsOf(reader: object, kind: unknown): Map<string, unknown> {
+  const ofReader = cachedReads.get(reader) ?? new Map<unknown, Map<string, unknown>>();
+  cachedReads.set(reader, ofReader);
+  const known = ofReader.get(kind) ?? new Map<string, unknown>();
+  ofReader.set(kind, known);
+  return known;
+}
 /** The answer of the last read, not of this one. */
-function cachedRead<T>(reader: object, key: string, read: () => T): T {
-  const known = cachedReads.get(reader) ?? new Map<string, unknown>();
-  cachedReads.set(reader, known);
+function cachedRead<T>(known: Map<string, unknown>, key: string, read: () => T): T {
   const [before, live] = [known.get(key), read()];
   known.set(key, live);
   return (before ?? live) as T;
@@ -68,8 +102,11 @@ const operators = {
     ];
   },
 
-  'removed precondition': (node, { parents }) => {
-    if (isGuard(node)) return [{ at: node, rank: 1, ...statements(';') }];
+  'removed precondition': (node, { parents, textOf }) => {
+    if (isGuard(node)) {
+      const probe = isPure(node.test) ? (note) => `if (${textOf(node.test)}) { ${note}; ${textOf(node.consequent)} }` : undefined;
+      return [{ at: node, rank: 1, ...statements(';'), probe }];
+    }
     if (node.type !== 'Property' || parents.at(-1)?.type !== 'ObjectExpression') return [];
     const name = node.key.name;
     const isPrecondition = name === 'preconditions' || name === 'resourceVersion' || (name === 'uid' && parents.at(-2)?.key?.name === 'preconditions');
@@ -81,15 +118,17 @@ const operators = {
     const reader = textOf(node.callee.object);
     if (!/^(get|read|list)$/.test(node.callee.property.name ?? '') || !/(^|[.#])(client|store|api|server)$/i.test(reader)) return [];
     const [first, ...rest] = node.arguments.map(textOf);
-    const key = rest.length === 0 ? first : rest.join(', ');
-    return [{ at: node, ...expression(`cachedRead(${reader}, JSON.stringify([${key}]), () => ${textOf(node)})`), appended: cachedRead }];
+    const read = `cachedReadsOf(${reader}, ${first}), JSON.stringify([${rest.join(', ')}]), () => ${textOf(node)}`;
+    const probe = (note) => `globalThis.noteRead(() => ${note}, ${read})`;
+    return [{ at: node, ...expression(`cachedRead(${read})`), probe, appended: cachedRead }];
   },
 
   'revision off by one': (node, { textOf, parents }) => {
+    const compared = (replace) => ({ at: node, ...expression(replace), probe: isPure(node) ? differing(textOf(node), replace) : undefined });
     if (node.type === 'BinaryExpression' && node.operator in otherBound && [node.left, node.right].some((side) => counted.test(textOf(side))))
-      return [{ at: node, ...expression(`(${textOf(node.left)}) ${otherBound[node.operator]} (${textOf(node.right)})`) }];
+      return [compared(`(${textOf(node.left)}) ${otherBound[node.operator]} (${textOf(node.right)})`)];
     if (node.type === 'CallExpression' && node.callee.name === 'isNewer' && node.arguments.length === 2)
-      return [{ at: node, ...expression(`!isNewer(${textOf(node.arguments[1])}, ${textOf(node.arguments[0])})`) }];
+      return [compared(`!isNewer(${textOf(node.arguments[1])}, ${textOf(node.arguments[0])})`)];
     const isCounter =
       (node.type === 'MemberExpression' && counted.test(node.property.name ?? '')) ||
       (node.type === 'CallExpression' && node.callee.type === 'MemberExpression' && counted.test(node.callee.property.name ?? ''));

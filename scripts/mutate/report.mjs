@@ -1,5 +1,5 @@
 // The part of docs/mutations.md about bugs planted by operator. The part before it is that of scripts/mutations.mjs.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const heading = '# Bugs by operator';
@@ -15,6 +15,21 @@ const explanationsFile = (root) => join(root, 'test/mutations/survivors.json');
 /** Survivors that change nothing that can be observed, by 'operator: file: original code', with the reason. */
 export const readExplanations = (root) => JSON.parse(readFileSync(explanationsFile(root), 'utf8'));
 
+const resultsFile = (root) => join(root, 'test/mutations/by-operator.json');
+
+/** The sample as it was judged last: a run goes on from there on another machine. Which worlds were done is not kept. */
+export function readResults(root, { seed, count }) {
+  if (!existsSync(resultsFile(root))) return [];
+  const kept = JSON.parse(readFileSync(resultsFile(root), 'utf8'));
+  if (kept.seed !== seed || kept.count !== count) return [];
+  return kept.entries.map(({ result, ...mutant }) => ({ mutant, result }));
+}
+
+function writeResults(root, { seed, count, entries }) {
+  const kept = entries.map(({ mutant: { operator, file, line, original, nth }, result }) => ({ operator, file, line, original, nth, result }));
+  writeFileSync(resultsFile(root), `${JSON.stringify({ seed, count, entries: kept }, undefined, 2)}\n`);
+}
+
 const code = (text) => `\`${text.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|').replaceAll('`', "'").slice(0, 70)}\``;
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ');
 const percent = (part, all) => `${all === 0 ? 0 : Math.round((100 * part) / all)} %`;
@@ -23,24 +38,23 @@ const percent = (part, all) => `${all === 0 ? 0 : Math.round((100 * part) / all)
 export const nameOf = ({ operator, file, original, nth = 1 }) => `${operator}: ${file}: ${original.replaceAll(/\s+/g, ' ')}${nth === 1 ? '' : ` (${nth})`}`;
 
 /** Which of the three, and by what. */
-function caughtBy({ result, mutant, ran = 0, seeds }, explanations) {
+function caughtBy({ result, mutant, ran = 0, worlds = [] }, explanations) {
   const { simulator, test } = result;
   if (simulator !== undefined) return ['simulator', `seed ${simulator.seed}: ${simulator.invariant}`];
   if (test !== undefined) return ['tests', `${test.file.replace(/^.*?(src|test)\//, '$1/')}: ${test.title}`];
   const why = explanations[nameOf(mutant)];
   if (why !== undefined) return ['equivalent', why];
-  return ['nothing', (seeds ?? []).length === 0 ? 'no world runs it' : `${ran} of the ${seeds.length} worlds that run it`];
+  return ['nothing', worlds.length === 0 ? 'it makes no difference in any world' : `${ran} of the ${worlds.length} worlds in which it makes a difference`];
 }
 
 export function writeReport(root, state) {
   const explanations = readExplanations(root);
   // What changes nothing needs no run.
   const entries = state.entries.map((entry) => (explanations[nameOf(entry.mutant)] === undefined ? entry : { ...entry, result: entry.result ?? {} }));
-  const judged = entries.filter(({ result }) => result !== undefined && result !== null && result.gone !== true);
-  const rows = judged.map((entry) => ({ ...entry, caught: caughtBy(entry, explanations) }));
+  const rows = entries.filter(({ result }) => result !== undefined).map((entry) => ({ ...entry, caught: caughtBy(entry, explanations) }));
   const count = (what) => rows.filter(({ caught: [who] }) => who === what).length;
   // Those without a result count as not caught: percentages of the judged alone would be too high, since what is caught is known first.
-  const open = entries.filter(({ result }) => result === undefined || result === null).length;
+  const open = entries.length - rows.length;
   const real = rows.length + open - count('equivalent');
   const [simulator, tests, nothing] = ['simulator', 'tests', 'nothing'].map(count);
   const line = ({ mutant, caught: [who, how] }) =>
@@ -49,10 +63,12 @@ export function writeReport(root, state) {
 ${heading}
 \`npm run mutate\` is mutation testing: it plants one bug at a time by operator (negated condition, dropped await, swapped writes, removed precondition, cached instead of live read, revision off by
 one), at places of controllers, scheduler, node, storage, store and registry that are drawn from a seed, and as many of each operator. Left out is code that talks to a kernel or a socket (sandbox runtime, kubelet API, DNS, streams,
-probes): the simulator has neither. A mutant that does not type-check is replaced by another one. Each runs in the random worlds 1 to 200, then in the tests that load its file, nearest first (without those that start
-containers or processes). One pass finds out which worlds run which place: in the others a mutant changes nothing, since every run of a seed is the same.
+probes): the simulator has neither. A mutant that does not type-check is replaced by another one, as is one whose code has changed since. Each runs in the random worlds 1 to 200, and in the tests that load its file,
+nearest first (without those that start containers or processes); the first violation, or failure, ends it. One pass finds out in which worlds a mutant makes a difference: where its place is reached, where
+a comparison or a guard would have had another value, where a cached answer is not the live one. In the others it changes nothing, since every run of a seed is the same; of the rest, the quickest worlds come first. One process holds all mutants and runs
+their worlds one after the other; what breaks after another mutant ran there runs again without any, and has to be whole.
 
-The state is kept outside of the tree, so that the run can be stopped and continued. \`npm run mutate -- --again simulator\` runs those again that the simulator did not notice.
+The run can be stopped and continued: what is judged is kept in \`test/mutations/by-operator.json\`. \`npm run mutate -- --again simulator\` runs those again that the simulator did not notice.
 \`test/mutations/survivors.json\` explains those that change nothing.
 
 Seed ${state.seed}: ${state.entries.length} mutants drawn, ${count('equivalent')} of them equivalent. Of the other ${real}, the simulator alone catches ${simulator} (${percent(simulator, real)}), tests only ${tests}, nothing
@@ -65,6 +81,7 @@ ${rows.map(line).join('\n')}
   const page = join(root, 'docs/mutations.md');
   const [before] = splitPage(readFileSync(page, 'utf8'));
   writeFileSync(page, before + text);
+  writeResults(root, state);
   console.log(`${rows.length} judged, ${open} not: simulator ${simulator}, tests ${tests}, equivalent ${count('equivalent')}, nothing ${nothing}`);
   return 0;
 }

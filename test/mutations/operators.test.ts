@@ -1,6 +1,6 @@
 /** Each mutation operator finds its places, and what it plants is the bug that its name says. */
 import { expect, test } from 'vitest';
-import { mutantsOf, mutate, noted, operatorNames } from '../../scripts/mutate/operators.mjs';
+import { chosen, mutantsOf, mutate, noted, operatorNames } from '../../scripts/mutate/operators.mjs';
 
 const planted: readonly [operator: string, before: string, after: readonly string[]][] = [
   ['negated condition', 'const a = b ? 1 : 2;', ['const a = !(b) ? 1 : 2;']],
@@ -22,7 +22,7 @@ test.each(planted)('%s: %s', (operator, before, after) => {
 
 test('a cached read is the answer of the last one', () => {
   const [mutant] = mutantsOf('a.ts', 'client.get(kind, { name });').filter(({ operator }) => operator === 'cached instead of live read');
-  expect(mutant?.replace).toBe('cachedRead(client, JSON.stringify([{ name }]), () => client.get(kind, { name }))');
+  expect(mutant?.replace).toBe('cachedRead(cachedReadsOf(client, kind), JSON.stringify([{ name }]), () => client.get(kind, { name }))');
   expect(mutant?.appended).toContain('function cachedRead');
 });
 
@@ -38,4 +38,27 @@ test('a note runs with the place, and changes nothing', () => {
     expect(text.split('note()')).toHaveLength(2);
     expect(() => mutantsOf('a.ts', text)).not.toThrow();
   }
+});
+
+test('both texts are there, and a condition chooses', () => {
+  const before = "async () => { await f(); if (x) return [{ do: 'a' }, g({ preconditions: { uid } })]; return x ? 1 : 2; };";
+  const mutants = mutantsOf('a.ts', before);
+  expect(new Set(mutants.map(({ form }) => form))).toEqual(new Set(['statements', 'expression', 'elements', 'property']));
+  for (const mutant of mutants) {
+    const text = mutate(before, { start: mutant.start, end: mutant.end }, chosen(mutant, 'is()'));
+    expect(text).toContain('is()');
+    expect(() => mutantsOf('a.ts', text)).not.toThrow();
+  }
+});
+
+const probed: readonly [before: string, operator: string, after: string][] = [
+  ['const is = a.revision < b;', 'revision off by one', '((a.revision < b) === ((a.revision) <= (b)) ? (a.revision < b) : (note(), (a.revision < b)))'],
+  ['const is = next().revision < b;', 'revision off by one', '(note(), next().revision < b)'],
+  ['function f() { if (x.has(1)) return 1; return 2; }', 'removed precondition', 'if (x.has(1)) { note(); return 1; }'],
+  ['function f() { if (take(x)) return 1; return 2; }', 'removed precondition', '{ note(); if (take(x)) return 1; }'],
+];
+
+test.each(probed)('a note of %s runs only if the mutant makes a difference, where that can be told', (before, operator, after) => {
+  const mutant = mutantsOf('a.ts', before).find((each) => each.operator === operator);
+  expect(mutant === undefined ? undefined : noted(mutant, 'note()')).toBe(after);
 });
