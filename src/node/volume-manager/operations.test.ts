@@ -134,7 +134,13 @@ test.each([
 ])('the event of an expansion that failed says so: mounted %s', (mounted, start) =>
   simulate(1, async (world) => {
     const { operations, events } = await operationsOf(world);
-    const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { namespace: 'default', name: 'data' }, spec: { resources: {} }, status: {} } as const;
+    const claim = {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { namespace: 'default', name: 'data' },
+      spec: { resources: {} },
+      status: {},
+    } as const;
     operations.start({ do: 'expand', pod, volume, growth: { claim, size: '2Gi' }, mounted });
     await world.sleep(1000);
     expect(events().at(-1)).toBe(`${start}no server`);
