@@ -5,6 +5,7 @@ import { predefinedDefinitions, predefinedGroups } from '../api/kinds/predefined
 import { isRead } from '../api/request-info.ts';
 import type { Store } from '../store/contract.ts';
 import type { World } from '../world/world.ts';
+import { type AdmitConnect, connectAdmission } from './admission/connect.ts';
 import { DynamicAdmission } from './admission/dynamic-admission.ts';
 import { orderedPlugins } from './admission/plugin-order.ts';
 import type { PodSecurityConfiguration } from './admission/plugins/pod-security/configuration.ts';
@@ -47,6 +48,8 @@ export interface ApiOptions {
 }
 
 export interface RunningApi extends Api {
+  /** Admission of exec, attach, port-forward and proxies. */
+  readonly admitConnect: AdmitConnect;
   /** The kinds of CustomResourceDefinitions. The same list until they change. */
   customKinds(): readonly Kind[];
   /** Ends compaction and the expiry of events. Requests are answered as long as the store is open. */
@@ -86,6 +89,7 @@ export function createApi(options: ApiOptions): RunningApi {
         throw storeFailure(error);
       }
     },
+    admitConnect: connectAdmission({ store, world, resources, dynamic: dynamicAdmission }),
     customKinds: () => custom?.kinds() ?? noKinds,
     stop: async () => {
       custom?.stop();

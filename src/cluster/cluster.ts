@@ -355,6 +355,7 @@ async function listenOn(listen: { host: string; port: number }, serving: Serving
     extensions: !plain,
     auditor,
     podStreams,
+    admitConnect: api.admitConnect,
     authenticator: createAuthenticator([(token) => tokens.verify(token)]),
     authorizer,
     tls: servingTls(certificates),

@@ -1,17 +1,13 @@
-/** How a program's streams travel: as channels of a WebSocket (v4 and v5.channel.k8s.io), or as streams of SPDY (v4.channel.k8s.io). */
+/** How a program's streams travel: as channels of a WebSocket (channel-protocol.ts), or as streams of SPDY (v4.channel.k8s.io). */
 import type { Readable } from 'node:stream';
 import { type ApiError, type Status, statusErrors } from '../api/status.ts';
 import type { Cancel, Timers } from '../world/world.ts';
 import type { AttachOptions, Session, SessionFailure } from './contract.ts';
+import { type ChannelProtocol, channels } from './channel-protocol.ts';
 import type { SpdySession, SpdyStream } from './spdy.ts';
 import type { WebSocketConnection } from './websocket.ts';
 
-/** In this one a client can close standard input, and hears of failures on the channel for errors. */
-export const closingProtocol = 'v5.channel.k8s.io';
-export const webSocketProtocols = [closingProtocol, 'v4.channel.k8s.io'] as const;
 export const spdyProtocol = 'v4.channel.k8s.io';
-
-const channels = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const;
 
 /** The result of the program: the last message. */
 function statusOf(exitCode: number | SessionFailure): string {
@@ -54,9 +50,16 @@ function parsed(text: string): Partial<Status> | undefined {
   }
 }
 
+/** Before v4 there is no Status: of a failure its message, of success nothing. */
+function resultText(exitCode: number | SessionFailure, hasStatus: boolean): string {
+  if (hasStatus) return statusOf(exitCode);
+  if (typeof exitCode !== 'number') return exitCode.message;
+  return exitCode === 0 ? '' : `command terminated with non-zero exit code: exit status ${exitCode}`;
+}
+
 /** Connects a program's streams to a WebSocket. */
-export function overWebSocket(connection: WebSocketConnection, session: Session): void {
-  const send = (channel: number, bytes: Uint8Array): boolean => connection.send(Buffer.concat([Buffer.from([channel]), bytes]));
+export function overWebSocket(connection: WebSocketConnection, session: Session, protocol: ChannelProtocol): void {
+  const send = (channel: number, bytes: Buffer): boolean => connection.send(protocol.encode(channel, bytes));
   const forward = (stream: Readable | undefined, channel: number): Promise<void> =>
     forwarded(stream, (chunk, resume) => {
       if (send(channel, chunk)) resume();
@@ -64,13 +67,13 @@ export function overWebSocket(connection: WebSocketConnection, session: Session)
     });
   const outputs = Promise.all([forward(session.stdout, channels.stdout), forward(session.stderr, channels.stderr)]);
   void Promise.all([session.done, outputs]).then(([code]) => {
-    send(channels.error, Buffer.from(statusOf(code)));
+    const result = resultText(code, protocol.hasStatus);
+    if (result !== '') send(channels.error, Buffer.from(result));
     connection.close();
   });
   connection.start({
     onMessage(message) {
-      const [channel] = message;
-      const bytes = message.subarray(1);
+      const { channel, bytes } = protocol.decode(message);
       if (channel === channels.stdin && session.stdin !== undefined && !session.stdin.writableEnded) {
         if (session.stdin.write(bytes)) return;
         connection.pause();
@@ -83,7 +86,7 @@ export function overWebSocket(connection: WebSocketConnection, session: Session)
 }
 
 /** Clients wait for a first message before they send anything. */
-export const openingFrame = ({ stdout, stderr }: AttachOptions): Buffer => Buffer.from([stdout ? channels.stdout : stderr ? channels.stderr : channels.error]);
+export const openingChannel = ({ stdout, stderr }: AttachOptions): number => (stdout ? channels.stdout : stderr ? channels.stderr : channels.error);
 
 function forwarded(stream: Readable | undefined, onChunk: (chunk: Buffer, resume: () => void) => void): Promise<void> {
   if (stream === undefined) return Promise.resolve();

@@ -4,7 +4,8 @@ import { ApiError, statusErrors } from '../api/status.ts';
 import type { Timers } from '../world/world.ts';
 import { type AttachOptions, NodeUnreachable, type PortForwarder, type StreamRefusal, type Session, type StreamResult } from './contract.ts';
 import { forwardPorts, portForwardProtocol, tunnel, tunnelProtocol } from './port-forward.ts';
-import { closingProtocol, openingFrame, overSpdy, overWebSocket, SpdyChannels, spdyProtocol, sendFailure, webSocketProtocols } from './remote-command.ts';
+import { type ChannelProtocol, channelProtocols, closingProtocol } from './channel-protocol.ts';
+import { openingChannel, overSpdy, overWebSocket, SpdyChannels, spdyProtocol, sendFailure } from './remote-command.ts';
 import { SpdySession } from './spdy.ts';
 import { negotiateProtocol, type UpgradedConnection, WebSocketConnection } from './websocket.ts';
 
@@ -39,11 +40,10 @@ export async function serveSession(request: UpgradeRequest, { options, timers, o
   const { upgrade } = request;
   if (upgrade === undefined) throw statusErrors.badRequest('Upgrade request required');
   if (request.header('upgrade')?.toLowerCase() === 'websocket') {
-    const protocol = negotiateProtocol((name) => request.header(name), webSocketProtocols);
-    if (protocol === undefined) throw statusErrors.badRequest(`unable to upgrade: this server speaks ${webSocketProtocols.join(', ')}`);
-    if (protocol === closingProtocol) return openAfterUpgrade(WebSocketConnection.accept(upgrade(), protocol), options, open);
+    const protocol = agreedChannels(request);
+    if (protocol === closingProtocol) return openAfterUpgrade(WebSocketConnection.accept(upgrade(), protocol.name), options, open);
     const session = unwrapResult(await open());
-    return connectSession(WebSocketConnection.accept(upgrade(), protocol), options, session);
+    return connectSession(WebSocketConnection.accept(upgrade(), protocol.name), { options, protocol }, session);
   }
   const protocol = agreedSpdy(request, spdyProtocol);
   const session = unwrapResult(await open());
@@ -55,13 +55,22 @@ export async function serveSession(request: UpgradeRequest, { options, timers, o
   return undefined;
 }
 
+/** @throws ApiError if the client speaks none of them */
+function agreedChannels(request: UpgradeRequest): ChannelProtocol {
+  const names = channelProtocols.map(({ name }) => name);
+  const name = negotiateProtocol((header) => request.header(header), names);
+  const protocol = channelProtocols.find((each) => each.name === name);
+  if (protocol !== undefined) return protocol;
+  throw statusErrors.badRequest(`unable to upgrade: this server speaks ${names.filter((each) => each !== '').join(', ')}`);
+}
+
 /** The WebSocket is granted first, and a failure is sent on it (v1.36.4: apiserver/pkg/util/proxy/streamtranslator.go). */
 async function openAfterUpgrade(connection: WebSocketConnection | undefined, options: AttachOptions, open: SessionService['open']): Promise<void> {
   const session = await open().then(
     (opened) => (opened.ok ? opened.value : statusErrors.internal(`unable to upgrade connection: ${opened.message}`)),
     (error: unknown) => failureOf(error),
   );
-  if (!(session instanceof ApiError)) return connectSession(connection, options, session);
+  if (!(session instanceof ApiError)) return connectSession(connection, { options, protocol: closingProtocol }, session);
   return connection === undefined ? undefined : sendFailure(connection, session);
 }
 
@@ -70,10 +79,14 @@ function failureOf(error: unknown): ApiError {
   return error instanceof ApiError ? error : statusErrors.internal(String(error));
 }
 
-function connectSession(connection: WebSocketConnection | undefined, options: AttachOptions, session: Session): void {
+function connectSession(
+  connection: WebSocketConnection | undefined,
+  { options, protocol }: { readonly options: AttachOptions; readonly protocol: ChannelProtocol },
+  session: Session,
+): void {
   if (connection === undefined) return session.close();
-  connection.send(openingFrame(options));
-  return overWebSocket(connection, session);
+  connection.send(protocol.encode(openingChannel(options), Buffer.alloc(0)));
+  return overWebSocket(connection, session, protocol);
 }
 
 /** Resolves once ports can be forwarded. @throws ApiError, StreamRefused, NodeUnreachable */

@@ -16,7 +16,7 @@ export interface WebSocketEvents {
   onClose(): void;
 }
 
-/** The first of the client's subprotocols that the server speaks; undefined: none, or the request is no valid handshake. */
+/** The first of the client's subprotocols that the server speaks, or '' if it offers none; undefined: none of them, or the request is no valid handshake. */
 export function negotiateProtocol(header: (name: string) => string | undefined, supported: readonly string[]): string | undefined {
   if (!/^[+/\dA-Za-z]{22}==$/.test(header('sec-websocket-key') ?? '') || header('sec-websocket-version') !== '13') return undefined;
   const offered = (header('sec-websocket-protocol') ?? '').split(',').map((name) => name.trim());
@@ -34,7 +34,7 @@ const maxMessageBytes = 4 * 1024 * 1024;
 /** For the client to answer a close frame; then the connection is cut. */
 const closeTimeoutMs = 5_000;
 
-/** The server's side of a WebSocket: whole messages in, binary messages out. Nothing is read before `start`. */
+/** The server's side of a WebSocket: whole messages in; out, binary ones for bytes and texts for strings. Nothing is read before `start`. */
 export class WebSocketConnection {
   readonly #webSocket: WebSocket;
   readonly #socket: Duplex;
@@ -51,7 +51,7 @@ export class WebSocketConnection {
   static accept({ request, socket, head }: UpgradedConnection, protocol: string): WebSocketConnection | undefined {
     const options = { noServer: true, clientTracking: false, maxPayload: maxMessageBytes, closeTimeout: closeTimeoutMs };
     const server = new WebSocketServer(options);
-    server.on('headers', (lines) => lines.push(`Sec-WebSocket-Protocol: ${protocol}`));
+    if (protocol !== '') server.on('headers', (lines) => lines.push(`Sec-WebSocket-Protocol: ${protocol}`));
     let accepted: WebSocketConnection | undefined;
     server.handleUpgrade(withoutProtocols(request), socket, head, (webSocket) => {
       accepted = new WebSocketConnection(webSocket, socket);
@@ -66,9 +66,9 @@ export class WebSocketConnection {
   }
 
   /** False: wait for `onceDrained` before you send more. */
-  send(message: Uint8Array): boolean {
+  send(message: Uint8Array | string): boolean {
     if (this.#webSocket.readyState !== WebSocket.OPEN) return false;
-    this.#webSocket.send(message, { binary: true });
+    this.#webSocket.send(message, { binary: typeof message !== 'string' });
     return !this.#socket.writableNeedDrain;
   }
 

@@ -7,6 +7,7 @@ import { LRUCache } from 'lru-cache';
 import { type FieldChain, fieldChains } from './field-chains.ts';
 import { registerExtensions } from './extensions.ts';
 import { loadPatterns } from '../pattern.ts';
+import { allowAnyOperandOfHas } from './has-macro.ts';
 import { Meter, meter, rename } from './metered.ts';
 
 export interface Expression {
@@ -108,6 +109,7 @@ export function parse(environment: Environment, text: string): ParseResult {
   if (text.length > MAX_EXPRESSION_LENGTH) throw new Error(`expression code point size exceeds limit: size: ${text.length}, limit ${MAX_EXPRESSION_LENGTH}`);
   const parsed = environment.parse(text);
   rename(parsed.ast, { from: 'matches', to: 'matchesPattern' });
+  allowAnyOperandOfHas(parsed.ast);
   return parsed;
 }
 

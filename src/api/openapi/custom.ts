@@ -34,8 +34,8 @@ function objectDefinition(kind: CustomKind, dialect: Dialect): [string, Schema] 
   const given: JsonSchema = kind.custom?.schema ?? {};
   const { properties = {}, ...schema } = dialect.version === 2 ? inVersion2(given) : given;
   const { metadata: _metadata, ...own } = properties;
-  // A kind that preserves unknown fields at the root has no properties, not even metadata.
-  if (dialect.version === 2 && given['x-kubernetes-preserve-unknown-fields'] === true) return [nameOf(kind), { ...schema, ...identity(kind, kind.kind) }];
+  // A kind that preserves unknown fields at the root is any object: with a property, even metadata, kubectl would refuse all others.
+  if (dialect.version === 2 && given['x-kubernetes-preserve-unknown-fields'] === true) return [nameOf(kind), { type: 'object', ...identity(kind, kind.kind) }];
   const all = { ...documents, metadata: metadataOf('ObjectMeta', dialect), ...own };
   return [nameOf(kind), { ...schema, type: 'object', properties: all, ...identity(kind, kind.kind) }];
 }

@@ -179,6 +179,14 @@ describe('custom resources, in Swagger 2 (v1.36.4: ToStructuralOpenAPIV2)', () =
     });
   });
 
+  it('are any object where the root preserves unknown fields', () => {
+    const { definitions } = documented({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: { spec: { type: 'string' } } });
+    expect(definitions['com.example.v1.Widget']).toEqual({
+      type: 'object',
+      'x-kubernetes-group-version-kind': [{ group: 'example.com', kind: 'Widget', version: 'v1' }],
+    });
+  });
+
   it('leave out what Swagger 2 cannot express', () => {
     const { definitions } = documented({
       type: 'object',

@@ -9,7 +9,8 @@ import type { DeleteOptions, WriteOptions } from '../objects/options.ts';
 import type { Resource } from '../objects/resources.ts';
 import type { TransactionDraft } from '../objects/transaction.ts';
 
-export type Operation = 'create' | 'update' | 'delete';
+/** `connect`: exec, attach, port-forward and proxies, which store nothing. Only webhooks and policies see it. */
+export type Operation = 'create' | 'update' | 'delete' | 'connect';
 
 export interface AdmissionRequest {
   readonly operation: Operation;
@@ -18,9 +19,9 @@ export interface AdmissionRequest {
   readonly namespace: string;
   /** '': it will be generated. */
   readonly name: string;
-  /** The new object; of a deletion: the stored one, frozen. */
+  /** The new object; of a deletion: the stored one, frozen; of a connection: its options (PodExecOptions). */
   readonly object: KubeObject;
-  /** The stored object, frozen; undefined for a creation. */
+  /** The stored object, frozen; undefined for a creation or a connection. */
   readonly old: KubeObject | undefined;
   readonly user: User;
   readonly dryRun: boolean;

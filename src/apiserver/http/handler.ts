@@ -20,6 +20,7 @@ import { includeObjectOf } from '../render/table.ts';
 import { resourceRendition } from '../render/targets.ts';
 import { frameEncoder } from '../render/watch-frames.ts';
 import type { PodStreams } from '../../streams/contract.ts';
+import type { AdmitConnect } from '../admission/connect.ts';
 import type { StreamingRequest } from '../streams/streaming-requests.ts';
 import { isStreamingRequest } from '../streams/is-streaming-request.ts';
 import { apiRequest, auditIdOf } from './api-request.ts';
@@ -49,6 +50,8 @@ export interface HandlerOptions {
   readonly extensions: boolean;
   /** The streams of a node's pods. Absent: logs, exec, attach, port-forward and proxy are not served. */
   readonly podStreams?: ((node: string) => PodStreams | undefined) | undefined;
+  /** Asked before a stream is opened. Absent: every stream is admitted. */
+  readonly admitConnect?: AdmitConnect | undefined;
   /** Absent: there is no audit log. */
   readonly auditor?: Auditor | undefined;
 }
@@ -132,7 +135,7 @@ export class RequestHandler {
     if ((info.verb === '' || request.exchange.method === 'HEAD') && !isPassedOn) throw statusErrors.methodNotAllowedHere();
     if (isStream) return this.#answerStream({ ...request, info }, this.#options.podStreams);
     const watch = info.verb === 'watch';
-    const rendition = resourceRendition(request.exchange.header('accept'), watch);
+    const rendition = resourceRendition(request.exchange.header('accept'), watch, info.group);
     if (watch) return this.#answerWatch(request, rendition);
     const reply = await this.#runInFlowControl(request, async (response) => this.#reply(request, response, rendition));
     return this.#send(request.exchange, reply);

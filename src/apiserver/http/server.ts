@@ -42,6 +42,7 @@ export interface HttpServerOptions {
   /** False: Mooring's own request headers are ignored (`moor up --plain`). */
   readonly extensions?: boolean;
   readonly podStreams?: HandlerOptions['podStreams'];
+  readonly admitConnect?: HandlerOptions['admitConnect'];
   readonly auditor?: Auditor | undefined;
 }
 

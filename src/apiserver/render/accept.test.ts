@@ -62,6 +62,10 @@ describe('what resources can be shown as', () => {
   test('what kubectl asks for falls back to the object itself only if a Table cannot be had', () => {
     const kubectl = `${table},application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json`;
     expect(resourceRendition(kubectl, false).as).toEqual(asTable);
+    expect(() => resourceRendition('application/json;as=Table;v=v1;g=meta.k8s.io', false, 'authorization.k8s.io')).toThrow(
+      expect.objectContaining({ code: 406, reason: 'NotAcceptable' }) as Error,
+    );
+    expect(resourceRendition(kubectl, false, 'authorization.k8s.io').as).toBe(undefined);
     expect(resourceRendition('application/json;as=Table;v=v3;g=meta.k8s.io,application/json', false).as).toBe(undefined);
   });
 

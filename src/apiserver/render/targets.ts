@@ -45,9 +45,12 @@ export function notAcceptable(accept: string, watch: boolean): ApiError {
   return new ApiError(406, 'NotAcceptable', `406: Not Acceptable\n\nAvailable representations: ${all.join(', ')}`, {});
 }
 
-/** What a request for a resource will be answered in. @throws ApiError 406 */
-export function resourceRendition(accept: string | undefined, watch: boolean): Rendition {
-  const rendition = watch ? negotiateWatch(accept) : negotiateResource(accept);
+/** Reviews have no metadata: they are no rows of a Table. */
+const plainGroups: ReadonlySet<string> = new Set(['authentication.k8s.io', 'authorization.k8s.io']);
+
+/** What a request for a resource of a group will be answered in. @throws ApiError 406 */
+export function resourceRendition(accept: string | undefined, watch: boolean, group = ''): Rendition {
+  const rendition = watch ? negotiateWatch(accept) : plainGroups.has(group) ? negotiatePlain(accept) : negotiateResource(accept);
   if (rendition === undefined) throw notAcceptable(accept ?? '', watch);
   return rendition;
 }

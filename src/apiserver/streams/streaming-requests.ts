@@ -12,15 +12,19 @@ import type { World } from '../../world/world.ts';
 import type { Api, User } from '../api.ts';
 import { type AttachOptions, NodeUnreachable, type PodStreams, type StreamRefusal, type Session, type StreamResult } from '../../streams/contract.ts';
 import { attachOptions, containerOf, execOptions, logOptions } from '../../streams/options.ts';
+import { serveReader } from '../../streams/reader-socket.ts';
 import { servePortForward, serveSession, StreamRefused } from '../../streams/upgrades.ts';
+import type { AdmitConnect } from '../admission/connect.ts';
 import { type Authorizer, forbiddenError } from '../authorization/authorizer.ts';
 import type { Exchange, ResponseHead } from '../exchange.ts';
 import { noKubelet } from './no-kubelet.ts';
+import { connectOptions } from './connect-options.ts';
 import { parseProxyName, podPort, serviceBackend } from './proxy-target.ts';
 
 export interface StreamingRequestsOptions {
   readonly api: Api;
   readonly authorizer: Authorizer;
+  readonly admitConnect?: AdmitConnect | undefined;
   readonly world: World;
   /** Undefined: the node has no kubelet that can be reached. */
   readonly node: (name: string) => PodStreams | undefined;
@@ -58,10 +62,15 @@ export class StreamingRequests {
   async #serve(request: StreamingRequest): Promise<number> {
     const { info, query } = request;
     const { subresource } = info;
-    if (info.resource === 'nodes') return this.#serveNode(request);
-    if (subresource === 'proxy') return this.#serveProxy(request);
+    if (subresource === 'proxy') {
+      await this.#admit(request);
+      return info.resource === 'nodes' ? this.#serveNode(request) : this.#serveProxy(request);
+    }
     if (info.verb !== 'get' && (info.verb !== 'create' || subresource === 'log')) throw statusErrors.methodNotAllowed(podKind, info.verb);
-    if (subresource !== 'log') await this.#requireCreate(request);
+    if (subresource !== 'log') {
+      await this.#requireCreate(request);
+      await this.#admit(request);
+    }
     const pod = await this.#pod(info);
     switch (subresource) {
       case 'log':
@@ -85,6 +94,10 @@ export class StreamingRequests {
     const asked = { ...info, verb: 'create' };
     const decision = await this.#options.authorizer.authorize(user, asked);
     if (!decision.allowed) throw forbiddenError(user, asked, decision.reason);
+  }
+
+  async #admit({ info, user, query }: StreamingRequest): Promise<void> {
+    await this.#options.admitConnect?.({ info, user, options: connectOptions(info, query) });
   }
 
   #pod({ namespace, name }: StreamingRequest['info']): Promise<Pod> {
@@ -201,6 +214,10 @@ export class StreamingRequests {
         throw new ApiError(500, '', `Get ${JSON.stringify(error.url)}: ${error.message}`);
       });
     if (!log.ok) throw logRefused(log, pod.metadata.name ?? '');
+    if (exchange.upgrade !== undefined) {
+      serveReader(exchange, log.value);
+      return switchingProtocols;
+    }
     pipeToClient(log.value, exchange, { code: 200, headers });
     return 200;
   }

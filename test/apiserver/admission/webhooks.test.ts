@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { ResourceRequestInfo } from '../../../src/api/request-info.ts';
+import { connectOptions } from '../../../src/apiserver/streams/connect-options.ts';
 import type { Sent } from '../api-under-test.ts';
 import {
   add,
@@ -60,6 +62,44 @@ describe('a validating webhook', () => {
         oldObject: { data: { a: '1' } },
         options: { kind: 'UpdateOptions' },
       });
+    }),
+  );
+
+  test(
+    'is asked about exec and attach, and refuses them',
+    withWebhooks(async (api, webhooks) => {
+      webhooks.behaviours.set('/v', () => ({ allowed: false, status: { message: 'no shells here' } }));
+      await configure(api, validating, 'v', hook('v', { rules: [rule({ operations: ['CONNECT'], resources: ['pods/exec'] })] }));
+      const connect = (subresource: string): Promise<void> => {
+        const info: ResourceRequestInfo = {
+          type: 'resource',
+          verb: 'create',
+          group: '',
+          version: 'v1',
+          resource: 'pods',
+          subresource,
+          namespace: 'default',
+          name: 'web',
+        };
+        const options = connectOptions(info, new URLSearchParams('command=sh&command=-c&stdin=1&stdout=0&container=c'));
+        return api.api.admitConnect({ info, user: { name: 'tester', groups: [] }, options });
+      };
+      await expect(connect('exec')).rejects.toMatchObject({
+        code: 400,
+        message: 'admission webhook "v.example.com" denied the request: no shells here',
+      });
+      expect(webhooks.calls[0]?.review.request).toMatchObject({
+        kind: { group: '', version: 'v1', kind: 'PodExecOptions' },
+        resource: { group: '', version: 'v1', resource: 'pods' },
+        subResource: 'exec',
+        name: 'web',
+        namespace: 'default',
+        operation: 'CONNECT',
+        object: { kind: 'PodExecOptions', apiVersion: 'v1', stdin: true, container: 'c', command: ['sh', '-c'] },
+        options: null,
+      });
+      await connect('attach');
+      expect(webhooks.calls).toHaveLength(1);
     }),
   );
 

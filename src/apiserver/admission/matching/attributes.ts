@@ -5,9 +5,9 @@ import type { Resource } from '../../objects/resources.ts';
 import { scaleOf } from '../../objects/scale.ts';
 import type { AdmissionRequest } from '../chain.ts';
 
-export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE';
+export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
-export const operationOf = { create: 'CREATE', update: 'UPDATE', delete: 'DELETE' } as const;
+export const operationOf = { create: 'CREATE', update: 'UPDATE', delete: 'DELETE', connect: 'CONNECT' } as const;
 
 export interface GroupVersionKind {
   readonly group: string;
@@ -104,7 +104,9 @@ export function requestAttributes(request: AdmissionRequest, resource: Resource)
 
 const optionKinds = { create: 'CreateOptions', update: 'UpdateOptions', delete: 'DeleteOptions' } as const;
 
-function optionsOf({ operation, dryRun, options = {} }: AdmissionRequest): Readonly<Record<string, unknown>> {
+/** A connection has none: its object is what was asked for. */
+function optionsOf({ operation, dryRun, options = {} }: AdmissionRequest): Readonly<Record<string, unknown>> | null {
+  if (operation === 'connect') return null;
   const { fieldManager = '', fieldValidation, gracePeriodSeconds, orphanDependents, propagationPolicy, preconditions } = options;
   const { uid, resourceVersion } = preconditions ?? { uid: undefined, resourceVersion: undefined };
   const known = {

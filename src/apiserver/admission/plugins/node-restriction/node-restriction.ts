@@ -36,6 +36,7 @@ const pods: Rule = (node, request, context) => {
     case 'delete':
       return (request.object as Pod).spec.nodeName === node ? undefined : `node ${quoted(node)} can only delete pods with spec.nodeName set to itself`;
     case 'update':
+    case 'connect':
       return `unexpected operation ${operationOf(request)}, node ${quoted(node)} can only create and delete mirror pods`;
   }
 };
