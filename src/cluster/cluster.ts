@@ -21,6 +21,7 @@ import type { AuditOptions } from './apiserver/audit-options.ts';
 import { advertisedAddress } from './apiserver/advertised-address.ts';
 import { countStore } from './apiserver/store-metrics.ts';
 import { bootstrap } from './apiserver/bootstrap.ts';
+import { servePods } from './apiserver/serve-pods.ts';
 import {
   type ApiAccess,
   type ClusterNodes,
@@ -256,6 +257,7 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
       imageSettings: options.images,
       rootDir: options.rootDir,
       plugins,
+      onBridges: (gateways) => servePods(systemClient(api, 'apiserver'), { server, listen, gateways }),
     },
     { api, world, authorizer, auditor },
     cleanup,

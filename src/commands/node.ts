@@ -4,7 +4,7 @@ import path from 'node:path';
 import { dnsSubdomainProblems } from '../api/validation/names.ts';
 import { type HttpAccess, HttpTransport } from '../client/http-transport.ts';
 import type { Transport } from '../client/transport.ts';
-import { startLocalNodeAgent } from '../cluster/nodes/local-node-agent.ts';
+import { hasRunningPods, startLocalNodeAgent } from '../cluster/nodes/local-node-agent.ts';
 import { lockCluster } from '../cluster/life-cycle/cluster-lock.ts';
 import { removedText, tearDownNode, TearDownError } from '../cluster/life-cycle/tear-down.ts';
 import { nodeDirectoryOf } from '../cluster/life-cycle/cluster-record.ts';
@@ -16,6 +16,7 @@ import { nodeDirectory, releaseRoot, separateRoot } from '../cluster/nodes/node-
 import { openEndpoint } from '../cluster/nodes/node-endpoint.ts';
 import { NodeIdentity } from '../cluster/nodes/node-identity.ts';
 import { podCidrFor } from '../cluster/nodes/pod-cidr.ts';
+import { startPodNetwork } from '../cluster/nodes/pod-network.ts';
 import { type ImageSettings, openImageManager } from '../cluster/image-content.ts';
 import { localSandboxRuntime } from '../cluster/sandbox-runtime.ts';
 import { sha256 } from '../cluster/sha256.ts';
@@ -229,8 +230,9 @@ async function runInDirectory(
   const reader = new NodeReader({ transport: own, node: name, world, sha256 });
   const { manager: containerImages, collector, close: closeImages } = await openImageManager(root, world, imageSettings);
   collector.follow(runtime);
+  const network = await startPodNetwork({ world, directory: root, nodes: [{ host, sandbox }], transport: own });
   const agent = await startLocalNodeAgent(
-    { host, root: volumes, runtime, images, containerImages },
+    { host, root: volumes, runtime, images, containerImages, nameServer: network.nameServerOf(name) },
     { world, readTransport: reader, eventTransport: own, nodeTransport: own },
   );
   collector.start();
@@ -257,6 +259,7 @@ async function runInDirectory(
   await withProgress('Waiting for actions that have begun', async () => {
     await stopServing?.();
     await agent.stop();
+    await network.stop({ podsGoOn: hasRunningPods(agent) });
     await closeImages();
     await releaseRoot(root);
   });

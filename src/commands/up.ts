@@ -252,6 +252,9 @@ function readyScreen(cluster: Cluster, options: ClusterOptions): string {
     `  kubeconfig  ${cluster.kubeconfig}`,
     `  nodes       ${nodesLine(cluster.nodes)}`,
     ...(cluster.nodes.runtime === 'sandbox' && cluster.nodes.running.length > 0 ? [`  images      ${imagesLine(options.images?.source ?? 'host')}`] : []),
+    ...(cluster.nodes.networkProblem === undefined
+      ? []
+      : [`  network     Services and NetworkPolicies do not work: ${firstLine(cluster.nodes.networkProblem)}`]),
     ...(cluster.nodes.why === undefined ? [] : [`  hollow      pods cannot run here: ${cluster.nodes.why}`]),
     ...(cluster.nodes.abandoned.length === 0 ? [] : [`  abandoned   ${abandonedLine(cluster.nodes.abandoned)}`]),
     `  classes     ${classesLine(cluster.storageClasses)}`,
@@ -263,6 +266,8 @@ function readyScreen(cluster: Cluster, options: ClusterOptions): string {
     '',
   ].join('\n');
 }
+
+const firstLine = (text: string): string => text.split('\n')[0] ?? '';
 
 function howItEnds(options: ClusterOptions): readonly string[] {
   const words = wordsFor({ ...options, dataDir: options.dataDir ?? '' });

@@ -22,13 +22,10 @@ import type { Host } from './host.ts';
 import type { ImageManager } from './images/image-manager.ts';
 import { LeaseRenewals } from './lease/lease-renewals.ts';
 import { VolumeManager } from './volume-manager/volume-manager.ts';
-import { DnsServer } from './dns/server.ts';
-import { clusterRecords } from './dns/records-from-caches.ts';
 import { AllocatableUpdates } from './plugin-registration/allocatable-updates.ts';
 import { PluginManager } from './plugin-registration/plugin-manager.ts';
 import { registration } from './registration/controller.ts';
 import { PluginDrivers } from './registration/plugin-drivers.ts';
-import { gatewayOf } from './network/gateway.ts';
 import { podsController } from './pod-worker/controller.ts';
 import { servicesFrom } from './pod-worker/services.ts';
 import type { Runtime } from './runtime.ts';
@@ -60,8 +57,8 @@ export interface NodeAgentOptions {
     /** Called with the address ('unix:///path') of each driver that registered. */
     readonly onEndpoint?: ((driver: string, address: string) => void) | undefined;
   };
-  /** False: pods have no network, and no DNS server. */
-  readonly servesDns?: boolean;
+  /** The DNS server of the cluster's names. Absent: pods use the host's. */
+  readonly nameServer?: string | undefined;
   /** In hexadecimal. */
   readonly sha256: (text: string) => string;
 }
@@ -102,7 +99,7 @@ export interface NodeAgent {
 
 /** The agent of one machine on which pods really run. */
 export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAgent> {
-  const { world, host, runtime, sha256, machine, disk, root, servesDns = true } = options;
+  const { world, host, runtime, sha256, machine, disk, root } = options;
   const { name } = host;
   const hosts = new Map([[name, host]]);
   const informers = new Informers({ world, client: createClient({ transport: options.readTransport }) });
@@ -145,8 +142,6 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
     podActivity,
     sha256,
   });
-  const nameServer = gatewayOf(host.podCidr);
-  const dns = new DnsServer({ world, address: nameServer, records: clusterRecords(informers) });
   const pods = podsController({
     world,
     hosts,
@@ -159,10 +154,8 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
     volumes,
     services: servicesFrom(informers),
     sha256,
-    nameServer,
+    ...(options.nameServer === undefined ? {} : { nameServer: options.nameServer }),
     readSeccompProfile: (name) => machine.files.read(`${root}/seccomp/${name}`),
-    // The address that the DNS server listens on exists from the first sandbox on.
-    onSandboxStarted: () => (servesDns ? dns.listen() : undefined),
   });
   const renewals = new LeaseRenewals({ world, clientOf: () => client, node: (node) => caches.nodes.getKey(node) });
   const changed = new Trigger<string>();
@@ -203,7 +196,6 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
       renewals.stop();
       await Promise.all(loops.map((each) => each.stop()));
       pods.stop();
-      dns.stop();
       // Calls in flight are canceled: a driver that hangs keeps no agent from ending.
       plugins?.stop();
       await volumes.stop();

@@ -1,7 +1,9 @@
 /** What a cluster, or the commands of a folder, have on this machine: counted by their own paths and names, since other clusters run at the same time. */
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { devicesBelow } from '../drivers/loop-devices.ts';
+import { tableOf } from '../../src/cluster/nodes/network-table.ts';
 import { nameOf, socketOf } from '../../src/node/runtimes/sandbox/shim/layout.ts';
 
 export interface Traces {
@@ -11,11 +13,13 @@ export interface Traces {
   readonly devices: readonly string[];
   readonly links: readonly string[];
   readonly groups: readonly string[];
+  /** Of nftables. */
+  readonly tables: readonly string[];
   readonly socket: boolean;
   readonly directory: boolean;
 }
 
-export const nothing: Traces = { processes: [], mounts: [], devices: [], links: [], groups: [], socket: false, directory: false };
+export const nothing: Traces = { processes: [], mounts: [], devices: [], links: [], groups: [], tables: [], socket: false, directory: false };
 
 /** What this machine has of a cluster with one node. */
 export function tracesOf(dataDir: string): Traces {
@@ -27,10 +31,17 @@ export function tracesOf(dataDir: string): Traces {
     devices: devicesBelow(dataDir),
     links: readdirSync('/sys/class/net').filter((link) => link === name),
     groups: ['', ...readdirSync('/sys/fs/cgroup')].map((controller) => path.join('/sys/fs/cgroup', controller, name)).filter((group) => existsSync(group)),
+    tables: tables().filter((table) => table === tableOf(path.join(dataDir, 'nodes'))),
     socket: existsSync(socketOf(sandbox)),
     directory: existsSync(dataDir),
   };
 }
+
+/** None where the machine has no nft(8). */
+const tables = (): readonly string[] =>
+  (spawnSync('nft', ['list', 'tables'], { encoding: 'utf8', env: { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` } }).stdout ?? '')
+    .split('\n')
+    .map((line) => line.replace(/^table /, ''));
 
 export const mountsBelow = (folder: string): readonly string[] =>
   readFileSync('/proc/self/mountinfo', 'utf8')

@@ -1,5 +1,5 @@
 import { createSecureServer, type Http2SecureServer, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, createServer as createNetServer, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { apiVersionOf, type Kind } from '../../api/kind.ts';
@@ -58,6 +58,8 @@ export interface HttpServer {
   /** 'https://127.0.0.1:6443' */
   readonly url: string;
   readonly port: number;
+  /** Serves the same on another address, with the same port. @throws as `startHttpServer` */
+  listenAlso(host: string): Promise<void>;
   /** For new connections. */
   replaceCertificate(tls: ServingTls): void;
   /** Stops accepting, ends watches, lets requests finish for a while, closes. Idempotent. */
@@ -85,12 +87,20 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const server = createServer(options.tls, limits);
   const fastPath = serve(server, { handler, connections, limits, world: options.world, metrics });
   const port = await listen(server, options.listen);
+  const others: Server[] = [];
   let stopped: Promise<void> | undefined;
   return {
     url: `https://${options.listen.host.includes(':') ? `[${options.listen.host}]` : options.listen.host}:${port}`,
     port,
+    async listenAlso(host) {
+      const other = createNetServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: limits.probeMs }, (socket) => server.emit('connection', socket));
+      other.maxConnections = limits.connections;
+      others.push(other);
+      await listen(other, { host, port });
+    },
     replaceCertificate: (tls) => server.setSecureContext(secureContext(tls)),
     stop() {
+      for (const other of others) other.close();
       stopped ??= stop(server, { handler, connections, fastPath, limits, world: options.world });
       return stopped;
     },
@@ -205,7 +215,7 @@ interface Http1Pair {
   readonly response: ConstructorParameters<typeof Http1Exchange>[1];
 }
 
-function listen(server: Http2SecureServer, { host, port }: HttpServerOptions['listen']): Promise<number> {
+function listen(server: Http2SecureServer | Server, { host, port }: HttpServerOptions['listen']): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen({ host, port, backlog: 1024 }, () => {

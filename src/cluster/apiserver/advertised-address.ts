@@ -12,4 +12,6 @@ export function advertisedAddress(listening: string): string | undefined {
   return (others.find(({ family }) => family === 'IPv4') ?? others[0])?.address;
 }
 
-const isLocal = (address: string): boolean => address === '0.0.0.0' || address === '::' || address === '::1' || address.startsWith('127.');
+const isLocal = (address: string): boolean => address === '0.0.0.0' || address === '::' || isLoopback(address);
+
+export const isLoopback = (address: string): boolean => address === 'localhost' || address === '::1' || address.startsWith('127.');

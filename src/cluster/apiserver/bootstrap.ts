@@ -38,7 +38,11 @@ export async function bootstrap(client: Client, port: number, address?: string):
   await ensure<ServiceCIDR>(client, serviceCidrKind, { metadata: { name: defaultServiceCidrName }, spec: { cidrs: [serviceCidr] } });
   await ensure<Service>(client, serviceKind, apiService(port));
   await ensureIpAddresses(client);
-  if (address === undefined) return;
+  if (address !== undefined) await publishApiAddress(client, address, port);
+}
+
+/** The endpoints of the Service `kubernetes`: where pods reach the API server, which is the only one. */
+export async function publishApiAddress(client: Client, address: string, port: number): Promise<void> {
   await put<Endpoints>(client, endpointsKind, apiEndpoints(address, port));
   await put<EndpointSlice>(client, endpointSliceKind, apiEndpointSlice(address, port));
 }
@@ -55,6 +59,17 @@ async function ensureIpAddresses(client: Client): Promise<void> {
       if (ip !== 'None' && !names.has(ip)) await ensure<IPAddress>(client, ipAddressKind, ipAddressOf(service, ip));
     }
   }
+}
+
+/** The DNS servers of the nodes as the Service kube-dns, which clients look for under this name. Resolves with its cluster IP; undefined: it has none. */
+export async function publishDns(client: Client, addresses: ReadonlyMap<string, string>): Promise<string | undefined> {
+  const found = await client.get(serviceKind, { namespace: dnsMetadata.namespace, name: dnsMetadata.name });
+  // The usual address may be taken by another Service.
+  const made = found.ok ? found : await client.create(serviceKind, dnsService('10.96.0.10'));
+  const service = made.ok ? made : await client.create(serviceKind, dnsService(undefined));
+  await put<EndpointSlice>(client, endpointSliceKind, dnsEndpointSlice(addresses));
+  const clusterIp = service.ok ? service.value.spec.clusterIP : undefined;
+  return clusterIp === 'None' ? undefined : clusterIp;
 }
 
 /** Replaces what an earlier start wrote: the API server may have another address now. */
@@ -110,4 +125,22 @@ const apiEndpointSlice = (address: string, port: number): Draft<EndpointSlice> =
   addressType: address.includes(':') ? 'IPv6' : 'IPv4',
   endpoints: [{ addresses: [address], conditions: { ready: true } }],
   ports: [apiPort(port)],
+});
+
+const dnsMetadata = { name: 'kube-dns', namespace: 'kube-system', labels: { 'k8s-app': 'kube-dns', 'kubernetes.io/name': 'CoreDNS' } } as const;
+const dnsPorts = [
+  { name: 'dns', port: 53, protocol: 'UDP' },
+  { name: 'dns-tcp', port: 53, protocol: 'TCP' },
+];
+
+const dnsService = (clusterIP: string | undefined): Draft<Service> => ({
+  metadata: dnsMetadata,
+  spec: { ...(clusterIP === undefined ? {} : { clusterIP }), ports: dnsPorts.map((port) => ({ ...port, targetPort: port.port })) },
+});
+
+const dnsEndpointSlice = (addresses: ReadonlyMap<string, string>): Draft<EndpointSlice> => ({
+  metadata: { name: 'kube-dns', namespace: 'kube-system', labels: { 'kubernetes.io/service-name': 'kube-dns' } },
+  addressType: 'IPv4',
+  endpoints: [...addresses].map(([nodeName, address]) => ({ addresses: [address], conditions: { ready: true }, nodeName })),
+  ports: dnsPorts.map((port) => ({ ...port })),
 });

@@ -1,4 +1,4 @@
-import type { ObjectMeta } from '../../api/generated/types.ts';
+import type { ClusterRole, ClusterRoleBinding, ObjectMeta } from '../../api/generated/types.ts';
 import type { Kind } from '../../api/kind.ts';
 import { clusterRoleBindingKind, roleBindingKind } from '../../api/kinds/rbac/role-bindings.ts';
 import { clusterRoleKind, roleKind } from '../../api/kinds/rbac/roles.ts';
@@ -7,6 +7,31 @@ import type { Client, Draft } from '../../client/client.ts';
 import { defaultPolicy } from '../../apiserver/authorization/rbac/default-policy.ts';
 import { reconcileBinding, type Reconciliation, reconcileRole } from '../../apiserver/authorization/rbac/reconcile.ts';
 import { controllerPolicy } from '../access/controller-roles.ts';
+
+const rbac = { group: 'rbac.authorization.k8s.io', version: 'rbac.authorization.k8s.io/v1' } as const;
+
+/**
+ * What the network of a joined node reads, beyond the node's own objects: Services and their endpoints, the other nodes' addresses, and what NetworkPolicies
+ * select. In other clusters, kube-proxy and the network plugin have the same rights on each node.
+ */
+const nodeNetworkRole: ClusterRole = {
+  apiVersion: rbac.version,
+  kind: 'ClusterRole',
+  metadata: { name: 'mooring:node-network' },
+  rules: [
+    { apiGroups: [''], resources: ['services', 'nodes', 'pods', 'namespaces'], verbs: ['list', 'watch'] },
+    { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
+    { apiGroups: ['networking.k8s.io'], resources: ['networkpolicies'], verbs: ['list', 'watch'] },
+  ],
+};
+
+const nodeNetworkBinding: ClusterRoleBinding = {
+  apiVersion: rbac.version,
+  kind: 'ClusterRoleBinding',
+  metadata: { name: 'mooring:node-network' },
+  roleRef: { apiGroup: rbac.group, kind: 'ClusterRole', name: 'mooring:node-network' },
+  subjects: [{ kind: 'Group', apiGroup: rbac.group, name: 'system:nodes' }],
+};
 
 /** Another client may change the same role at the same time. */
 const MAX_ATTEMPTS = 5;
@@ -18,9 +43,11 @@ const MAX_ATTEMPTS = 5;
 export async function ensureDefaultPolicy(client: Client): Promise<void> {
   const { clusterRoles, clusterRoleBindings, roles, roleBindings } = defaultPolicy(controllerPolicy);
   await Promise.all([
-    ...clusterRoles.map((role) => ensure(client, clusterRoleKind, { expected: role, reconcile: reconcileRole })),
+    ...[...clusterRoles, nodeNetworkRole].map((role) => ensure(client, clusterRoleKind, { expected: role, reconcile: reconcileRole })),
     ...roles.map((role) => ensure(client, roleKind, { expected: role, reconcile: reconcileRole })),
-    ...clusterRoleBindings.map((binding) => ensure(client, clusterRoleBindingKind, { expected: binding, reconcile: reconcileBinding })),
+    ...[...clusterRoleBindings, nodeNetworkBinding].map((binding) =>
+      ensure(client, clusterRoleBindingKind, { expected: binding, reconcile: reconcileBinding }),
+    ),
     ...roleBindings.map((binding) => ensure(client, roleBindingKind, { expected: binding, reconcile: reconcileBinding })),
   ]);
 }

@@ -9,6 +9,8 @@ import { marked, processesOf } from '../../node/runtimes/sandbox/shim/processes.
 import { ShimClient } from '../../node/runtimes/sandbox/shim-client.ts';
 import type { World } from '../../world/world.ts';
 import { releaseRoot, separateRootOf } from '../nodes/node-directory.ts';
+import { nodesDirectory, removeTable } from '../nodes/network-table.ts';
+import { restoreForwarding } from '../nodes/packet-forwarding.ts';
 import { shimCommand } from '../sandbox-runtime.ts';
 import { namesIn, realPath } from './cluster-record.ts';
 import { finishedInTime, longestEndMs, unendedOf, unendedText } from './unended-processes.ts';
@@ -68,8 +70,8 @@ export const joinedNodes = (directory: string): readonly string[] =>
  */
 export async function tearDown(dataDir: string, options: TearDownOptions): Promise<Leftovers> {
   const before = await leftoversIn(dataDir);
-  const removed = await remove(before, sandboxesIn(dataDir, before.mounts), options);
   const directory = realPath(dataDir);
+  const removed = await remove(before, { sandboxes: sandboxesIn(dataDir, before.mounts), tableDirectory: nodesDirectory(directory) }, options);
   for (const name of namesIn(path.join(directory, 'nodes'))) {
     const node = path.join(directory, 'nodes', name);
     if (!joinedNodes(directory).includes(node)) await releaseRoot(node);
@@ -83,16 +85,25 @@ export async function tearDownNode(root: string, options: TearDownOptions): Prom
   const elsewhere = separateRootOf(directory);
   const mounts = [...(await mountsBelow(directory)), ...(await volumeMountsBelow(elsewhere === undefined ? [] : [elsewhere]))];
   const before = { mounts, images: await imagesWithDevice(path.join(directory, 'images')) };
-  const removed = await remove(before, [path.join(directory, 'sandbox')], options);
+  const removed = await remove(before, { sandboxes: [path.join(directory, 'sandbox')], tableDirectory: directory }, options);
   await releaseRoot(directory);
   return removed;
 }
 
-async function remove(before: Omit<Leftovers, 'pods'>, sandboxes: readonly string[], options: TearDownOptions): Promise<Leftovers> {
+interface NodeNetwork {
+  /** The directories of the nodes' containers. */
+  readonly sandboxes: readonly string[];
+  /** The directory that the nftables table is named after. */
+  readonly tableDirectory: string;
+}
+
+async function remove(before: Omit<Leftovers, 'pods'>, { sandboxes, tableDirectory }: NodeNetwork, options: TearDownOptions): Promise<Leftovers> {
   // Only root can have made any.
   if (process.getuid?.() !== 0) return { ...before, pods: 0 };
   const { onProgress = () => undefined } = options;
   const pods = await endAllPods(sandboxes, { ...options, left: before });
+  await removeTable(tableDirectory);
+  await restoreForwarding();
   const mounts = realMounts();
   // Of several mounts on one target, each is unmounted; a mount below another one comes later in the table.
   for (const [done, target] of before.mounts.toReversed().entries()) {

@@ -1,5 +1,4 @@
 /** The nodes in the API server's process: hollow ones, or this machine. */
-import path from 'node:path';
 import type { NodeStats } from '../../node/kubelet-api/node-stats.ts';
 import type { Host } from '../../node/host.ts';
 import type { HollowSettings } from '../../node/runtimes/hollow/hosts.ts';
@@ -11,6 +10,7 @@ import type { Authorizer } from '../../apiserver/authorization/authorizer.ts';
 import type { World } from '../../world/world.ts';
 import { abandonedNodes, startHollowNodes } from './hollow-nodes.ts';
 import { connectInProcess, connectNodesInProcess, systemClient } from '../access/identities.ts';
+import { nodesDirectory } from './network-table.ts';
 import type { ImageVolumes } from './image-volumes.ts';
 import type { ImageSettings } from '../image-content.ts';
 import type { SecuritySettings } from './machine-security.ts';
@@ -36,6 +36,8 @@ export interface ClusterNodes {
   readonly running: readonly { readonly name: string; readonly zone: string | undefined }[];
   /** Names of nodes of an earlier start that do not run now: they become NotReady. */
   readonly abandoned: readonly string[];
+  /** Why Services do not work on the nodes of this process; undefined: they do, or nothing runs. */
+  readonly networkProblem?: string | undefined;
 }
 
 /** Starts the nodes in the API server's process and waits until they are ready. */
@@ -44,11 +46,12 @@ export async function runNodes(options: ClusterNodesOptions, { api, world, autho
   const abandonedAt = (hosts: ReadonlyMap<string, Host>) => abandonedNodes(systemClient(api, 'apiserver'), hosts);
   if (settings.count === 0) return { runtime, why, running: [], abandoned: await abandonedAt(new Map()) };
   const server = { connect: connectInProcess(api, authorizer, auditor), connectNode: connectNodesInProcess(api, authorizer, auditor), world };
-  const nodes = runtime === 'sandbox' ? await runSandboxes(options, server) : startHollowNodes(settings, server);
+  const sandboxes = runtime === 'sandbox' ? await runSandboxes(options, server) : undefined;
+  const nodes = sandboxes ?? startHollowNodes(settings, server);
   cleanup.defer(() => nodes.stop());
   await Promise.race([nodes.ready, readyTimeout(world)]);
   const running = Array.from(nodes.hosts.values(), ({ name, labels }) => ({ name, zone: labels['topology.kubernetes.io/zone'] }));
-  return { runtime, why, running, abandoned: await abandonedAt(nodes.hosts) };
+  return { runtime, why, running, abandoned: await abandonedAt(nodes.hosts), networkProblem: sandboxes?.network.problem };
 }
 
 interface ClusterNodesOptions extends RuntimeChoice {
@@ -67,6 +70,8 @@ interface ClusterNodesOptions extends RuntimeChoice {
   readonly plugins: PluginSockets;
   /** As in `SandboxNodesOptions`. */
   readonly rootDir: string | undefined;
+  /** The same. */
+  readonly onBridges: (gateways: ReadonlyMap<string, string>) => Promise<string | undefined>;
 }
 
 interface RuntimeChoice {
@@ -106,13 +111,13 @@ export async function imageDriverFor(images: ImageVolumes, nodes: number, stream
 
 /** Loaded only for this runtime. */
 async function runSandboxes(
-  { settings, capacity, dataDir, rootDir, podStreams, nodeStats, images, security, imageSettings, plugins }: ClusterNodesOptions,
+  { settings, capacity, dataDir, rootDir, podStreams, nodeStats, images, security, imageSettings, plugins, onBridges }: ClusterNodesOptions,
   server: Parameters<typeof startHollowNodes>[1],
 ): Promise<SandboxNodes> {
   const { startSandboxNodes } = await import('./sandbox-nodes.ts');
   const { RuntimeStreams } = await import('../../node/streams/pod-streams.ts');
   const nodes = await startSandboxNodes(
-    { settings, capacity, directory: path.join(dataDir, 'nodes'), rootDir, images, security, imageSettings, plugins },
+    { settings, capacity, directory: nodesDirectory(dataDir), rootDir, images, security, imageSettings, plugins, onBridges },
     server,
   );
   for (const [name, { runtime, pages }] of nodes.endpoints) podStreams.set(name, new RuntimeStreams(runtime, pages));

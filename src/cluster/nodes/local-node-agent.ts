@@ -7,6 +7,7 @@ import { Http2Channel } from '../../grpc/http2-channel.ts';
 import { type NodeAgent, startNodeAgent } from '../../node/agent.ts';
 import type { Host } from '../../node/host.ts';
 import type { ImageManager } from '../../node/images/image-manager.ts';
+import { hasEnded } from '../../storage/volumes/pods.ts';
 import type { Runtime } from '../../node/runtime.ts';
 import type { ImageVolumes } from './image-volumes.ts';
 import { sha256 } from '../sha256.ts';
@@ -19,13 +20,15 @@ export interface LocalNode {
   readonly runtime: Runtime;
   readonly images?: ImageVolumes | undefined;
   readonly containerImages: ImageManager;
+  /** As in `NodeAgentOptions`. */
+  readonly nameServer: string | undefined;
   /** Told of the CSI drivers that register. */
   readonly plugins?: PluginSockets | undefined;
 }
 
 /** The node agent (kubelet) of a node on this machine. */
 export function startLocalNodeAgent(
-  { host, root, runtime, images, containerImages, plugins: known }: LocalNode,
+  { host, root, runtime, images, containerImages, nameServer, plugins: known }: LocalNode,
   server: Pick<Parameters<typeof startNodeAgent>[0], 'world' | 'readTransport' | 'eventTransport' | 'nodeTransport'>,
 ): Promise<NodeAgent> {
   const machine = { mounts: realMounts(), files: realHostFiles };
@@ -39,5 +42,8 @@ export function startLocalNodeAgent(
     connect: (address: string) => new Http2Channel({ address, timers }),
     onEndpoint: (driver: string, address: string) => known?.register({ driver, node: host.name, address }),
   };
-  return startNodeAgent({ ...server, host, root, runtime, images: containerImages, machine, disk: realDisk, drivers, plugins, sha256 });
+  return startNodeAgent({ ...server, host, root, runtime, images: containerImages, nameServer, machine, disk: realDisk, drivers, plugins, sha256 });
 }
+
+/** Their containers go on without the agent. */
+export const hasRunningPods = (agent: Pick<NodeAgent, 'pods'>): boolean => agent.pods().some((pod) => !hasEnded(pod));

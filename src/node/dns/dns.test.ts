@@ -1,78 +1,98 @@
-import { describe, expect, test } from 'vitest';
-import type { Pod, Service } from '../../api/generated/types.ts';
-import { addressesOf } from './records.ts';
-import { decodeQuestion, encodeAnswer, encodeFailure } from './messages.ts';
-
-const pod = (name: string, ip: string, over: { readonly ready?: boolean; readonly subdomain?: string } = {}): Pod => ({
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: { name, namespace: 'shop', labels: { app: 'db' } },
-  spec: { containers: [], hostname: name, subdomain: over.subdomain ?? 'db' },
-  status: { podIP: ip, conditions: [{ type: 'Ready', status: (over.ready ?? true) ? 'True' : 'False', lastProbeTime: null, lastTransitionTime: null }] },
-});
-
-const service = (over: Partial<NonNullable<Service['spec']>> = {}): Service => ({
-  apiVersion: 'v1',
-  kind: 'Service',
-  metadata: { name: 'db', namespace: 'shop' },
-  spec: { clusterIP: 'None', selector: { app: 'db' }, ...over },
-  status: { loadBalancer: {} },
-});
-
-const ask = (name: string, pods: readonly Pod[], governing: Service | undefined = service()) =>
-  addressesOf(name, {
-    domain: 'cluster.local',
-    service: (namespace, called) => (`${namespace}/${called}` === 'shop/db' ? governing : undefined),
-    pods: () => pods,
-  });
-
-describe('names of the cluster', () => {
-  const pods = [pod('db-0', '10.0.0.1'), pod('db-1', '10.0.0.2'), pod('db-2', '10.0.0.3', { ready: false })];
-
-  test('a service leads to its ready pods', () => {
-    expect(ask('db.shop.svc.cluster.local', pods)).toEqual({ addresses: ['10.0.0.1', '10.0.0.2'] });
-    expect(ask('db.shop.svc.cluster.local', pods, service({ publishNotReadyAddresses: true }))).toEqual({ addresses: ['10.0.0.1', '10.0.0.2', '10.0.0.3'] });
-    expect(ask('db.shop.svc.cluster.local', pods, service({ selector: {} }))).toEqual({ addresses: [] });
-  });
-
-  test('a pod with a subdomain has a name of its own', () => {
-    expect(ask('db-1.db.shop.svc.cluster.local', pods)).toEqual({ addresses: ['10.0.0.2'] });
-    expect(ask('db-2.db.shop.svc.cluster.local', pods)).toEqual({ addresses: undefined });
-    expect(ask('db-1.db.shop.svc.cluster.local', [pod('db-1', '10.0.0.2', { subdomain: 'other' })])).toEqual({ addresses: undefined });
-  });
-
-  test('a missing name of the cluster does not exist; a name outside its domain is forwarded', () => {
-    for (const name of ['other.shop.svc.cluster.local', 'db.cluster.local', 'cluster.local', 'a.b.db.shop.svc.cluster.local']) {
-      expect(ask(name, pods)).toEqual({ addresses: undefined });
-    }
-    expect(ask('example.com', pods)).toBeUndefined();
-    expect(ask('notcluster.local', pods)).toBeUndefined();
-  });
-});
+import { createSocket } from 'node:dgram';
+import { Resolver } from 'node:dns/promises';
+import { decode, encode } from 'dns-packet';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Service } from '../../api/generated/types.ts';
+import { createRealWorld } from '../../host/world.ts';
+import { decodeQuestion, encodeFailure, encodeReply } from './messages.ts';
+import { DnsServer } from './server.ts';
 
 describe('questions on the wire', () => {
   const query = Buffer.from('abcd010000010000000000000244420453686f70037376630000010001', 'hex');
+  const address = (data: string) => ({ name: 'db.shop.svc', type: 'A', ttl: 5, data }) as const;
 
   test('are decoded, whatever their case', () => {
-    expect(decodeQuestion(query)).toMatchObject({ id: 0xabcd, name: 'db.shop.svc', type: 'A' });
+    expect(decodeQuestion(query)).toMatchObject({ id: 0xabcd, name: 'db.shop.svc', type: 'A', longest: undefined });
   });
 
-  test('are answered with addresses, with none, or with that there is no such name', () => {
+  test('are answered with records, with none, or with that there is no such name', () => {
     const question = decodeQuestion(query);
     if (question === undefined) throw new Error('not read');
-    const answer = encodeAnswer(question, ['10.0.0.1', '10.0.0.2']);
+    const answer = encodeReply(question, { code: 'success', answers: [address('10.0.0.1'), address('10.0.0.2')] });
     expect(answer.toString('hex', 0, 12)).toBe('abcd85800001000200000000');
     expect(answer.toString('hex', answer.length - 16)).toBe('c00c000100010000000500040a000002');
-    expect(encodeAnswer(question, []).toString('hex', 0, 12)).toBe('abcd85800001000000000000');
-    expect(encodeAnswer(question, undefined).toString('hex', 0, 12)).toBe('abcd85830001000000000000');
+    expect(encodeReply(question, { code: 'success', answers: [] }).toString('hex', 0, 12)).toBe('abcd85800001000000000000');
+    expect(encodeReply(question, { code: 'noSuchName', answers: [] }).toString('hex', 0, 12)).toBe('abcd85830001000000000000');
     expect(encodeFailure(question).readUInt16BE(2) & 15).toBe(2);
+  });
+
+  test('get as many records as fit, and the others over TCP', () => {
+    const question = decodeQuestion(query);
+    if (question === undefined) throw new Error('not read');
+    const answers = Array.from({ length: 100 }, (_, i) => address(`10.0.0.${i}`));
+    const short = decode(encodeReply(question, { code: 'success', answers }));
+    expect(short).toMatchObject({ flag_tc: true });
+    expect(encodeReply(question, { code: 'success', answers }).length).toBeLessThanOrEqual(512);
+    expect(short.answers?.length).toBe(30);
+    expect(decode(encodeReply(question, { code: 'success', answers }, true))).toMatchObject({ flag_tc: false, answers: { length: 100 } });
+    const wide = decode(encodeReply({ ...question, longest: 4096 }, { code: 'success', answers }));
+    expect(wide).toMatchObject({ flag_tc: false, answers: { length: 100 }, additionals: [{ type: 'OPT' }] });
   });
 
   test('that are none, or end too soon, are not', () => {
     for (let length = 0; length < query.length; length++) expect(decodeQuestion(query.subarray(0, length))).toBeUndefined();
-    const answer = Buffer.from(query).fill(0x81, 2, 3);
-    expect(decodeQuestion(answer)).toBeUndefined();
-    const loop = Buffer.from(query).fill(0xc0, 12, 13);
-    expect(decodeQuestion(loop)).toBeUndefined();
+    expect(decodeQuestion(Buffer.from(query).fill(0x81, 2, 3))).toBeUndefined();
+    expect(decodeQuestion(Buffer.from(query).fill(0xc0, 12, 13))).toBeUndefined();
   });
+});
+
+/** A server of names outside of the cluster: each has the address 192.0.2.1. */
+async function outsideServer(): Promise<string> {
+  const socket = createSocket('udp4');
+  socket.on('message', (message, from) => {
+    const { id = 0, questions = [] } = decode(message);
+    const answers = questions.map(({ name }) => ({ name, type: 'A', ttl: 60, data: '192.0.2.1' }) as const);
+    socket.send(encode({ type: 'response', id, questions, answers }), from.port, from.address);
+  });
+  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
+  onTestFinished(() => void socket.close());
+  return `127.0.0.1:${socket.address().port}`;
+}
+
+test('a resolver gets the names of the cluster and those outside, over UDP and, if they are many, over TCP', async () => {
+  const upstream = await outsideServer();
+  const spec = { web: { clusterIP: '10.96.0.5' }, many: { clusterIP: 'None' }, out: { type: 'ExternalName', externalName: 'example.com' } } as const;
+  const service = (name: string): Service | undefined =>
+    name in spec ? { apiVersion: 'v1', kind: 'Service', metadata: { name }, spec: spec[name as keyof typeof spec], status: { loadBalancer: {} } } : undefined;
+  const endpoints = Array.from({ length: 300 }, (_, i) => ({ addresses: [`10.1.${i >> 8}.${i & 255}`], conditions: { ready: true } }));
+  const slice = { apiVersion: 'v1', kind: 'EndpointSlice', metadata: { name: 'many' }, addressType: 'IPv4', endpoints, ports: [] };
+  // A free port, the same for both protocols: one that was free for UDP a moment ago.
+  const probe = createSocket('udp4');
+  await new Promise<void>((resolve) => probe.bind(0, '127.0.0.1', resolve));
+  const { port } = probe.address();
+  await new Promise<void>((resolve) => probe.close(() => resolve()));
+  const server = new DnsServer({
+    world: createRealWorld({ logLevel: 'silent' }),
+    addresses: ['127.0.0.1'],
+    port,
+    upstreamServers: () => [upstream],
+    records: {
+      domain: 'cluster.local',
+      hasNamespace: (namespace) => namespace === 'shop',
+      service: (_, name) => service(name),
+      slices: (_, name) => (name === 'many' ? [slice] : []),
+      serviceAt: () => undefined,
+      slicesAt: () => [],
+    },
+  });
+  server.listen();
+  onTestFinished(() => server.stop());
+  const resolver = new Resolver({ timeout: 20_000, tries: 2 });
+  resolver.setServers([`127.0.0.1:${port}`]);
+  await expect(resolver.resolve4('web.shop.svc.cluster.local')).resolves.toEqual(['10.96.0.5']);
+  expect((await resolver.resolve4('many.shop.svc.cluster.local')).length).toBe(300);
+  await expect(resolver.resolve4('out.shop.svc.cluster.local')).resolves.toEqual(['192.0.2.1']);
+  await expect(resolver.resolve4('elsewhere.test')).resolves.toEqual(['192.0.2.1']);
+  await expect(resolver.resolve4('x.shop.svc.cluster.local')).rejects.toMatchObject({ code: 'ENOTFOUND' });
+  await expect(resolver.resolve6('web.shop.svc.cluster.local')).rejects.toMatchObject({ code: 'ENODATA' });
 });

@@ -31,7 +31,6 @@ export interface PodsContext {
   readonly clusterDomain?: string;
   /** The DNS server of the cluster's names; undefined: pods use the host's. */
   readonly nameServer?: string;
-  readonly onSandboxStarted?: () => void;
   /** A seccomp profile of the node, by its `localhostProfile`. Absent: the runtime has no processes. */
   readonly readSeccompProfile?: (localhostProfile: string) => Promise<Uint8Array>;
 }

@@ -62,14 +62,13 @@ export class PodSnapshots {
   }
 
   async recover(): Promise<void> {
-    const { runtime, hosts, onSandboxStarted } = this.#context;
+    const { runtime, hosts } = this.#context;
     const [node = ''] = hosts.keys();
     for (const state of await runtime.recover()) {
       this.#pods.set(state.uid, { key: keyOf(state), node });
       this.runtimeChanged(state.uid);
     }
     this.#recovered = true;
-    if (this.#inRuntime.size > 0) onSandboxStarted?.();
     for (const uid of this.#pods.keys()) this.#onChange(uid);
   }
 

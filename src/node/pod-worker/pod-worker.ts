@@ -110,11 +110,7 @@ export class PodWorker {
     if (problem !== undefined) return this.#noSandbox(pod, problem);
     if (address !== undefined) allocations.assign(node, uid, address);
     const started = await runtime.startPod(sandboxSpecOf(pod, { address, clusterDomain, nameServer }));
-    if (started.ok) {
-      this.#context.onSandboxStarted?.();
-      return 'done';
-    }
-    return this.#noSandbox(pod, started.error.message);
+    return started.ok ? 'done' : this.#noSandbox(pod, started.error.message);
   }
 
   #noSandbox(pod: Stored<Pod>, why: string): Outcome {

@@ -34,7 +34,6 @@ export function startSimulatedAgent({ process, machine, diskDriver, ...options }
     root: nodeRoot,
     runtime: new SimulatedRuntime({ process, machine, call }),
     drivers: (context) => driversOn(onMachine, { context, diskDriver, clock: options.world.clock, sha256: options.sha256 }),
-    servesDns: false,
   });
 }
 

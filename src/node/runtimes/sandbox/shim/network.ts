@@ -1,14 +1,10 @@
-/** The pods' network: a bridge of the host, and a veth pair for each pod. The kernel removes the pair with the pod's network namespace. */
+/** The pods' network. The kernel removes a pod's veth pair, and the route to it, with the pod's network namespace. */
 import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { gatewayOf } from '../../../network/gateway.ts';
+import { bridgeCommands, linkCommands, linkSysctls, type PodLink, type PodNetwork } from '../../../network/pod-network.ts';
 import type { InterfaceAddress } from '../init/network-steps.ts';
 import { run } from './processes.ts';
-
-export interface PodNetwork {
-  /** '10.128.0.0/22'; its first address is the host's. */
-  readonly cidr: string;
-  readonly bridge: string;
-}
 
 export class Network {
   readonly #network: PodNetwork;
@@ -22,15 +18,16 @@ export class Network {
   }
 
   /** Connects a process's network namespace. Resolves with the error; '': none. */
-  async connect(uid: string, pid: number): Promise<string> {
+  async connect(uid: string, { pid, address }: Omit<PodLink, 'outside'>): Promise<string> {
     const wrong = await this.#make();
     if (wrong !== '') return wrong;
     const outside = outsideOf(uid);
-    const commands = `link add ${outside} type veth peer name eth0 netns ${pid}\nlink set ${outside} master ${this.#network.bridge} up\n`;
-    return new Promise((done) => {
+    const commands = linkCommands(this.#network, { outside, pid, address });
+    const refused = await new Promise<string>((done) => {
       this.#waiting.push({ commands, done });
       if (!this.#isConnecting) void this.#connectWaiting();
     });
+    return refused === '' ? setSysctls(outside) : refused;
   }
 
   /** One ip(8) for the whole batch; if it fails, one for each connection. */
@@ -64,12 +61,20 @@ export class Network {
     return this.#made;
   }
 
-  /** An earlier shim may have made it. */
+  /** The agent, or an earlier shim, may have made it. */
   async #makeBridge(): Promise<string> {
-    const { bridge, cidr } = this.#network;
-    const [, prefix = '24'] = cidr.split('/');
-    await run(['ip', 'link', 'add', bridge, 'type', 'bridge']);
-    return run(['ip', '-batch', '-'], `addr replace ${gatewayOf(cidr)}/${prefix} dev ${bridge}\nlink set ${bridge} up\n`);
+    const { add, setUp } = bridgeCommands(this.#network);
+    await run(['ip', '-batch', '-'], add);
+    return run(['ip', '-batch', '-'], setUp);
+  }
+}
+
+function setSysctls(outside: string): string {
+  try {
+    for (const [name, value] of linkSysctls(outside)) writeFileSync(`/proc/sys/${name}`, value);
+    return '';
+  } catch (error) {
+    return (error as Error).message;
   }
 }
 

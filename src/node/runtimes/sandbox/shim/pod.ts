@@ -202,7 +202,7 @@ export class ShimPod {
           this.#release(this.#holder);
           holder = process === undefined ? undefined : { process };
           this.#holder = holder;
-          wrong = address === undefined ? '' : await network.connect(this.uid, pid);
+          wrong = address === undefined ? '' : await network.connect(this.uid, { pid, address });
           return wrong === '';
         },
         onExecuted: () => resolve(pid ?? 'it has no process'),

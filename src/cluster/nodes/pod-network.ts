@@ -1,0 +1,83 @@
+/** The network of the pods on this machine: bridges, the table of Services in the kernel, and the DNS server of the cluster's names. */
+import { Informers } from '../../client/informers/informers.ts';
+import { createClient } from '../../client/client.ts';
+import type { Transport } from '../../client/transport.ts';
+import { realHostNetwork } from '../../host/host-network.ts';
+import { clusterRecords } from '../../node/dns/records-from-caches.ts';
+import { DnsServer } from '../../node/dns/server.ts';
+import type { Host } from '../../node/host.ts';
+import { gatewayOf } from '../../node/network/gateway.ts';
+import { NftablesTable } from '../../node/network/nftables/table.ts';
+import { bridgeCommands, linkGroup, type PodNetwork } from '../../node/network/pod-network.ts';
+import { layoutOf } from '../../node/runtimes/sandbox/shim/layout.ts';
+import { ServiceProxy } from '../../node/service-proxy/service-proxy.ts';
+import { baseTable } from '../../node/service-proxy/table.ts';
+import type { World } from '../../world/world.ts';
+import { sha256 } from '../sha256.ts';
+import { removeTable, tableOf } from './network-table.ts';
+import { forwardPackets, restoreForwarding } from './packet-forwarding.ts';
+
+export interface PodNetworkOptions {
+  readonly world: World;
+  /** The directory that the table is named after: of all nodes of `moor up`, or of a `moor node`. */
+  readonly directory: string;
+  readonly nodes: readonly { readonly host: Host; readonly sandbox: string }[];
+  /** Of Services, EndpointSlices and Nodes. */
+  readonly transport: Transport;
+  /** Called when the bridges and their addresses are there, before any pod runs. Resolves with the cluster IP of the DNS servers on these addresses. */
+  readonly onBridges?: ((gateways: ReadonlyMap<string, string>) => Promise<string | undefined>) | undefined;
+}
+
+export interface RunningPodNetwork {
+  /** Why Services do not work; undefined: they do. */
+  readonly problem: string | undefined;
+  /** The DNS server of a node's pods. */
+  nameServerOf(node: string): string | undefined;
+  /** If pods go on, bridges and table stay for them. */
+  stop(how: { readonly podsGoOn: boolean }): Promise<void>;
+}
+
+export async function startPodNetwork({ world, directory, nodes, transport, onBridges }: PodNetworkOptions): Promise<RunningPodNetwork> {
+  const networks = nodes.map(({ host, sandbox }): PodNetwork => ({ cidr: host.podCidr, bridge: layoutOf(sandbox).bridge }));
+  for (const network of networks) await makeBridge(network, world);
+  const gateways = new Map(nodes.map(({ host }) => [host.name, gatewayOf(host.podCidr)]));
+  const dnsIp = await onBridges?.(gateways);
+  const informers = new Informers({ world, client: createClient({ transport }) });
+  const dns = new DnsServer({ world, addresses: [...gateways.values()], records: clusterRecords(informers) });
+  const base = baseTable({ linkGroups: networks.map(linkGroup), podCidrs: networks.map(({ cidr }) => cidr) });
+  const onRefused = (owner: string, error: string): void => world.log.warn('the kernel refuses rules', { of: owner, error });
+  const table = new NftablesTable({ world, network: realHostNetwork, name: tableOf(directory), base, onRefused });
+  const problem = await table.open();
+  const proxy = problem === '' ? new ServiceProxy({ world, informers, location: locationOf(nodes), table, sha256 }) : undefined;
+  if (problem === '') await forwardPackets(world);
+  else world.log.warn('Services do not work: nftables cannot be used', { error: problem });
+  dns.listen();
+  informers.start();
+  return {
+    problem: problem === '' ? undefined : problem,
+    nameServerOf: (node) => (problem === '' ? dnsIp : undefined) ?? gateways.get(node),
+    async stop({ podsGoOn }) {
+      proxy?.stop();
+      dns.stop();
+      informers.stop();
+      await table.stop();
+      if (podsGoOn) return;
+      await removeTable(directory);
+      await realHostNetwork.ip(networks.map(({ bridge }) => `link del ${bridge}\n`).join(''));
+      await restoreForwarding();
+    },
+  };
+}
+
+async function makeBridge(network: PodNetwork, world: World): Promise<void> {
+  const { add, setUp } = bridgeCommands(network);
+  await realHostNetwork.ip(add);
+  const error = await realHostNetwork.ip(setUp);
+  if (error !== '') world.log.warn('the bridge of the pods cannot be set up', { ...network, error });
+}
+
+/** Nodes of several zones on one machine are in none. */
+function locationOf(nodes: PodNetworkOptions['nodes']) {
+  const zones = new Set(nodes.map(({ host }) => host.labels['topology.kubernetes.io/zone'] ?? ''));
+  return { nodes: new Set(nodes.map(({ host }) => host.name)), zone: zones.size === 1 ? ([...zones][0] ?? '') : '' };
+}
