@@ -4,7 +4,8 @@ import { type MountAttribute, mostParameterBytes, newMount, newMountAt } from '.
 export interface Overlay {
   /** Directories, the uppermost first. No path has a colon, comma or backslash. */
   readonly lower: readonly string[];
-  readonly upper: string;
+  /** Undefined: it is read-only, and has more than one lower directory. */
+  readonly upper?: string;
   readonly work: string;
   /** Such as 'index=off'. */
   readonly options?: readonly string[];
@@ -12,7 +13,7 @@ export interface Overlay {
 
 /** A new overlay that is attached nowhere. */
 export function newOverlay({ lower, upper, work, options = [] }: Overlay, attributes: readonly MountAttribute[]): number {
-  const own = [`upperdir=${upper}`, `workdir=${work}`, ...options];
+  const own = upper === undefined ? options : [`upperdir=${upper}`, `workdir=${work}`, ...options];
   const joined = lower.join(':');
   if (joined.length < mostParameterBytes) return newMount('overlay', [`lowerdir=${joined}`, ...own], attributes);
   try {

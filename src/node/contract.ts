@@ -64,6 +64,10 @@ export interface ContainerMount {
   readonly readOnly: boolean;
   /** Mounts below it are read-only too. */
   readonly recursiveReadOnly: boolean;
+  /** Of an image volume: the directories of the image's layers, the uppermost first. It has no `hostPath`. */
+  readonly imageLayers?: readonly string[];
+  /** Of an image volume: a path in the image; '' or absent: all of it. */
+  readonly imageSubPath?: string;
   /** As mount(8) calls them: private, slave (HostToContainer), shared (Bidirectional). */
   readonly propagation: 'private' | 'slave' | 'shared';
 }

@@ -119,6 +119,8 @@ export interface ContainerRun {
   readonly image: string;
   /** Of its image; absent: the runtime has names of images only. */
   readonly imageId?: string;
+  /** Ids of the images that are its volumes. */
+  readonly imageVolumes?: readonly string[];
   readonly state: ContainerRunState;
 }
 
@@ -155,6 +157,8 @@ export interface ContainerSpec {
   readonly workingDir: string;
   readonly user: ContainerUser;
   readonly mounts: readonly ContainerMount[];
+  /** Ids of the images among them. */
+  readonly imageVolumes?: readonly string[];
   readonly devices: readonly ContainerDevice[];
   readonly resources: ContainerLimits;
   readonly readOnlyRoot: boolean;

@@ -52,7 +52,7 @@ const cases: Readonly<Record<string, SourceCase>> = {
   ephemeral: { fate: 'claim' },
   flexVolume: { fate: 'not-on-sandbox', inline: { flexVolume: { driver: 'example.com/none' } }, behind: { flexVolume: { driver: 'example.com/none' } } },
   fc: { fate: 'not-on-sandbox', inline: { fc: { targetWWNs: ['50060e801049cfd1'], lun: 0 } }, behind: { fc: { targetWWNs: ['50060e801049cfd1'], lun: 0 } } },
-  image: { fate: 'not-on-sandbox', inline: { image: { reference: 'registry.example.com/data:1' } } },
+  image: { fate: 'mounted' },
   csi: {
     fate: 'by-csi-driver',
     inline: { csi: { driver: 'none.example.com' } },

@@ -11,6 +11,7 @@ import { flexDrivers, usualFlexDirectory } from '../../drivers/flex-volume/node.
 import { gitRepoNode } from '../../drivers/git-repo/node.ts';
 import { glusterfsNode } from '../../drivers/glusterfs/node.ts';
 import { hostPathNode } from '../../drivers/host-path/node.ts';
+import { imageVolumeNode } from '../../drivers/image-volume/node.ts';
 import { iscsiNode } from '../../drivers/iscsi/node.ts';
 import { localNode } from '../../drivers/local/node.ts';
 import { nfsNode } from '../../drivers/nfs/node.ts';
@@ -56,6 +57,7 @@ export function nodeDrivers(
       glusterfsNode({ ...machine, endpoints: (namespace, name) => endpointsOf(context.client, { namespace, name }) }),
       iscsiNode({ ...options, timers }),
       gitRepoNode(options),
+      imageVolumeNode,
     ],
     findDriver: flexDrivers({ ...options, directory: flexDirectory }),
   };

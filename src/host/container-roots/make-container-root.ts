@@ -18,6 +18,7 @@ import {
   type MountAttribute,
   newMount,
   openBeneath,
+  openInRoot,
   openPath,
   setAttributes,
 } from '../mount-calls.ts';
@@ -36,14 +37,21 @@ export interface RootSources {
 /** In the host's mount namespace. `opened` receives descriptors that the caller closes. */
 export function openSources({ binds, groups, devices }: ContainerRoot, opened: number[]): RootSources {
   return {
-    binds: binds.map((bind) => explained(`cannot mount ${bind.target}`, () => ({ bind, ...openBind(bind, opened) }))),
+    binds: binds
+      .filter(({ layers }) => layers === undefined)
+      .map((bind) => explained(`cannot mount ${bind.target}`, () => ({ bind, ...openBind(bind, opened) }))),
     groups: groups.map((group) => ({ group, mount: copied(group.directory, false, opened) })),
     nodes: devices.own.map((device) => explained(`cannot make the device ${device.containerPath}`, () => ({ device, facts: statSync(device.hostPath) }))),
     hostDevices: devices.anywhere ? hostDevices('/dev') : [],
   };
 }
 
-function openBind({ source, propagation, readOnly, hasDevices }: RootBind, opened: number[]): { readonly mount: number; readonly isDirectory: boolean } {
+interface OpenedBind {
+  readonly mount: number;
+  readonly isDirectory: boolean;
+}
+
+function openBind({ source, propagation, readOnly, hasDevices }: RootBind, opened: number[]): OpenedBind {
   const found = openPath(source);
   try {
     if (propagation === 'shared') demandShared(source, found);
@@ -99,7 +107,9 @@ export function makeRoot(wanted: ContainerRoot, { sources, processes, opened }: 
   placeView(make, '/sys', { mount: kept(newMount('sysfs', [], viewAttributes), opened), view: wanted.sys });
   placeGroups(make, sources, wanted.sys.readOnly);
   for (const node of sources.nodes) placeNode(make, node);
-  const inOrder = [...sources.binds.filter(({ isDirectory }) => isDirectory), ...sources.binds.filter(({ isDirectory }) => !isDirectory)];
+  const ofHost = new Map(sources.binds.map((source) => [source.bind, source]));
+  const binds = wanted.binds.map((bind, number) => ofHost.get(bind) ?? { bind, ...openImage(bind, `image-${number}`, opened) });
+  const inOrder = [...binds.filter(({ isDirectory }) => isDirectory), ...binds.filter(({ isDirectory }) => !isDirectory)];
   for (const { bind, mount, isDirectory } of inOrder) place(make, bind.target, mount, isDirectory ? 'directory' : 'file');
   if (wanted.workingDir !== '') tryMake(make, wanted.workingDir);
   if (wanted.readOnly) for (const mount of [root, ...layers]) setAttributes(mount, { attributes: ['ro'] });
@@ -150,6 +160,23 @@ function procOf(processes: string | undefined): number {
   } finally {
     close(found);
   }
+}
+
+/** The files of an image, as a volume: read-only, and no programs, as Kubernetes has it. `name`: free in the working directory. */
+function openImage({ layers = [], source, target }: RootBind, name: string, opened: number[]): OpenedBind {
+  return explained(`cannot mount ${target}`, () => {
+    const [only = ''] = layers;
+    const mount = layers.length === 1 ? copied(only, false, opened) : kept(newOverlay({ lower: layers, work: name }, []), opened);
+    setAttributes(mount, { attributes: [...viewAttributes, 'ro'], propagation: 'private' });
+    if (source === '') return { mount, isDirectory: true };
+    const found = openInRoot(mount, source);
+    if (found === undefined) throw new Error(`the image has no ${JSON.stringify(source)} (subPath)`);
+    try {
+      return { mount: kept(copyMount(found, false), opened), isDirectory: fstatSync(found).isDirectory() };
+    } finally {
+      close(found);
+    }
+  });
 }
 
 /** What it writes goes to `name` in the working directory. */

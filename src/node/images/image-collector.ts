@@ -58,7 +58,8 @@ export class ImageCollector {
   /** Of all runs, also of those that have ended: their pods may start them again. */
   #digestsInUse(): ReadonlySet<string> {
     const runs = this.#runtimes.flatMap(({ runtime, pods }) => [...pods].flatMap((uid) => runtime.pod(uid)?.runs ?? []));
-    return new Set(runs.flatMap(({ imageId }) => /@(sha256:[0-9a-f]{64})$/.exec(imageId ?? '')?.[1] ?? []));
+    const ids = runs.flatMap(({ imageId = '', imageVolumes = [] }) => [imageId, ...imageVolumes]);
+    return new Set(ids.flatMap((id) => /@(sha256:[0-9a-f]{64})$/.exec(id)?.[1] ?? []));
   }
 }
 

@@ -20,9 +20,18 @@ export interface ImageEvent {
   readonly message: string;
 }
 
+/** The files of an image. */
+export interface ImageVolume {
+  readonly imageId: string;
+  /** Directories, the uppermost first. */
+  readonly layers: readonly string[];
+}
+
 /** An image that is there. */
 export interface ContainerImage {
   /** The container with all that the image says; or why it cannot be created, with the reason of its waiting. */
+  /** As a volume; undefined: it is only a name. */
+  readonly volume?: ImageVolume;
   readonly complete: (spec: ContainerSpec, pod: Pod, container: Container) => ContainerSpec | { readonly reason: string; readonly error: string };
 }
 
@@ -109,6 +118,7 @@ const hostImage: ContainerImage = {
 };
 
 const storedImage = (ready: ReadyImage, imageId: string): ContainerImage => ({
+  volume: { imageId, layers: ready.layers },
   complete: (spec, pod, container) => {
     const violation = imageUserViolation(pod, container, ready.config.user);
     if (violation !== undefined) return { reason: 'CreateContainerConfigError', error: violation };

@@ -1,9 +1,10 @@
-import type { Container, Pod } from '../../api/generated/types.ts';
+import type { Container, Pod, Secret } from '../../api/generated/types.ts';
 import { podKind } from '../../api/kinds/pod/pod.ts';
 import type { Stored } from '../../api/stored.ts';
 import { refOf } from '../../client/client.ts';
 import { type Outcome, outcomeOf } from '../../client/controller/loop.ts';
 import type { Host } from '../host.ts';
+import type { ImageEvent, ImageVolume } from '../images/image-manager.ts';
 import { containerReference } from '../pods/container-reference.ts';
 import { initialWorkerState, type KillContainer, type PodWorkerAction, type PodWorkerState, type ResizeContainer, type StartContainer } from './actions.ts';
 import { containerSpecOf, limitsOf, sandboxSpecOf } from './container-spec.ts';
@@ -12,6 +13,7 @@ import { sandboxProblem } from '../security/security-context.ts';
 import { seccompFilter } from '../security/seccomp-filter.ts';
 import type { PodsContext } from './context.ts';
 import { environmentOf } from './environment.ts';
+import { ensureImageVolumes, idsOf, withImageVolumes } from './image-volumes.ts';
 import { type ContainerHandler, runHandler } from './probes/handlers.ts';
 
 export interface PodWorkerContext extends PodsContext {
@@ -122,6 +124,9 @@ export class PodWorker {
   async #start(pod: Stored<Pod>, { container, attempt, backOff }: StartContainer): Promise<Outcome> {
     const { runtime, volumes } = this.#context;
     const { uid } = pod.metadata;
+    const imageVolumes = await this.#ensureImageVolumes(pod, container);
+    if (imageVolumes.ok === 'pending') return this.#waitForPull(uid, container, imageVolumes.done);
+    if (!imageVolumes.ok) return this.#retryLater(pod, container, imageVolumes.message, imageVolumes.reason);
     const ensured = await this.#ensureImage(pod, container);
     if (ensured.ok === 'pending') return this.#waitForPull(uid, container, ensured.done);
     if (!ensured.ok) return this.#waitWith(pod, container, ensured);
@@ -134,7 +139,9 @@ export class PodWorker {
     if (!seccomp.ok) return this.#retryLater(pod, container, seccomp.error, 'CreateContainerError');
     const state = volumes.mountState(pod);
     const groups = state.ready ? state.supplementalGroups : [];
-    const resolved = containerSpecOf({ pod, container, attempt, ...environment, ...mounted, groups, seccompFilter: seccomp.filter });
+    const mounts = withImageVolumes(mounted.mounts, imageVolumes.volumes);
+    const plain = containerSpecOf({ pod, container, attempt, ...environment, ...mounted, mounts, groups, seccompFilter: seccomp.filter });
+    const resolved = { ...plain, ...idsOf(imageVolumes.volumes) };
     const spec = image?.complete(resolved, pod, container) ?? resolved;
     if ('error' in spec) return this.#retryLater(pod, container, spec.error, spec.reason);
     const started = await runtime.startContainer(spec);
@@ -187,16 +194,27 @@ export class PodWorker {
       this.#pull(pod, container);
       return { ok: true, image: undefined } as const;
     }
+    const ensured = await images.ensure(pod, container, this.#pullSecrets(pod));
+    for (const event of ensured.events) this.#record(pod, container, event);
+    return ensured;
+  }
+
+  async #ensureImageVolumes(pod: Stored<Pod>, container: Container) {
+    const { images, recorder } = this.#context;
+    const hasOne = pod.spec.volumes?.some(({ image }) => image !== undefined) === true;
+    if (images === undefined || !hasOne) return { ok: true, volumes: new Map<string, ImageVolume>() } as const;
+    const record = (event: ImageEvent): void => recorder.record(pod, event, pod.spec.nodeName ?? '');
+    return ensureImageVolumes({ pod, container, images, secrets: this.#pullSecrets(pod), record });
+  }
+
+  #pullSecrets(pod: Stored<Pod>): readonly Secret[] {
     const { namespace = '' } = pod.metadata;
     const named = (pod.spec.imagePullSecrets ?? []).map(({ name = '' }) => ({ name, secret: this.#context.caches.config.secret(`${namespace}/${name}`) }));
     const missing = named.flatMap(({ name, secret }) => (secret === undefined ? [name] : []));
     const reason = 'FailedToRetrieveImagePullSecret';
     const message = `Unable to retrieve some image pull secrets (${missing.join(', ')}); attempting to pull the image may not succeed.`;
     if (missing.length > 0) this.#context.recorder.record(pod, { type: 'Warning', reason, message }, pod.spec.nodeName ?? '');
-    const secrets = named.flatMap(({ secret }) => secret ?? []);
-    const ensured = await images.ensure(pod, container, secrets);
-    for (const event of ensured.events) this.#record(pod, container, event);
-    return ensured;
+    return named.flatMap(({ secret }) => secret ?? []);
   }
 
   /** Meanwhile the worker decides about everything else of the pod. */

@@ -21,9 +21,10 @@ export async function containerMounts(request: ContainerMountsRequest): Promise<
   for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
     const volume = volumes.mounts.get(mount.name);
     if (volume === undefined) return { ok: false, error: missing(mount.name, 'mount', container.name) };
-    const path = await resolvePath(request, { mount, volume, index });
+    const isImage = request.pod.spec.volumes?.some(({ name, image }) => name === mount.name && image !== undefined) === true;
+    const path = await resolvePath(request, { mount, volume, index, isImage });
     if (!path.ok) return path;
-    mounts.push(mountOf(mount, volume, path.hostPath));
+    mounts.push(isImage ? { ...mountOf(mount, volume, ''), imageSubPath: path.hostPath } : mountOf(mount, volume, path.hostPath));
   }
   const devices: ContainerDevice[] = [];
   for (const { name, devicePath } of container.volumeDevices ?? []) {
@@ -62,12 +63,14 @@ interface Part {
   readonly mount: VolumeMount;
   readonly volume: MountedVolume;
   readonly index: number;
+  /** The path is one of the image. */
+  readonly isImage: boolean;
 }
 
 /** The volume, or its sub-path that the container asks for. */
-async function resolvePath({ host, root, pod, container, expand }: ContainerMountsRequest, { mount, volume, index }: Part): Promise<ResolvedPath> {
+async function resolvePath({ host, root, pod, container, expand }: ContainerMountsRequest, { mount, volume, index, isImage }: Part): Promise<ResolvedPath> {
   const { subPath: plain = '', subPathExpr = '', name } = mount;
-  const { hostPath } = volume;
+  const hostPath = isImage ? '' : volume.hostPath;
   if (plain === '' && subPathExpr === '') return { ok: true, hostPath };
   const fails = (error: string): ResolvedPath => ({ ok: false, error });
   try {
@@ -75,6 +78,7 @@ async function resolvePath({ host, root, pod, container, expand }: ContainerMoun
     if (subPath === '') return { ok: true, hostPath };
     if (subPath.startsWith('/')) return fails(`error SubPath \`${subPath}\` must not be an absolute path`);
     if (subPath.split('/').includes('..')) return fails(`unable to provision SubPath \`${subPath}\`: must not contain '..'`);
+    if (isImage) return { ok: true, hostPath: subPath };
     const { uid = '' } = pod.metadata;
     const target = await bindSubPath(host, { root, uid, volume: name, container: container.name, index, hostPath, subPath });
     return { ok: true, hostPath: target };

@@ -77,8 +77,10 @@ export interface RootView {
 }
 
 export interface RootBind {
-  /** On the host. */
+  /** On the host; of an image: a path in it, without links that lead out. */
   readonly source: string;
+  /** Of an image: the directories of its layers, the uppermost first, relative to `scratch`. */
+  readonly layers?: readonly string[];
   /** Made if it is missing, as a file or directory like the source. */
   readonly target: string;
   readonly readOnly: false | 'itself' | 'with all below';
@@ -147,7 +149,10 @@ function volumes({ mounts, privileged, terminationMessage: { path } }: Container
   return [...message, ...inOrder.map((mount) => volume(mount, privileged))];
 }
 
-const volume = ({ hostPath, containerPath, readOnly, recursiveReadOnly, propagation }: ContainerMount, hasDevices: boolean): RootBind =>
-  bind(hostPath, containerPath, { readOnly: readOnly && (recursiveReadOnly ? 'with all below' : 'itself'), propagation, hasDevices });
+const volume = (mount: ContainerMount, hasDevices: boolean): RootBind => {
+  const { hostPath, containerPath, readOnly, recursiveReadOnly, propagation, imageLayers, imageSubPath = '' } = mount;
+  if (imageLayers !== undefined) return bind(imageSubPath, containerPath, { layers: imageLayers, readOnly: 'itself' });
+  return bind(hostPath, containerPath, { readOnly: readOnly && (recursiveReadOnly ? 'with all below' : 'itself'), propagation, hasDevices });
+};
 
 const depth = (path: string): number => path.split('/').filter((part) => part !== '').length;

@@ -178,6 +178,7 @@ const reopenMs = 1000;
  * Other errors appear when the container is created.
  */
 async function onHost(mount: ContainerMount): Promise<ContainerMount> {
+  if (mount.imageLayers !== undefined) return mount;
   const find = () => realpath(mount.hostPath);
   const make = () => mkdir(mount.hostPath, { recursive: true, mode: 0o755 }).then(find);
   const hostPath = await find().catch((error: { readonly code?: string }) => (error.code === 'ENOENT' ? make().catch(() => mount.hostPath) : mount.hostPath));

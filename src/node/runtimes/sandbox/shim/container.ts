@@ -231,16 +231,21 @@ export class ShimContainer {
     const { layout, image } = this.#context;
     const { imageLayers } = this.spec;
     // Relative paths are short, and mounts have little room for them.
-    const own = imageLayers?.map((layer) => path.relative(layout.scratch, layer));
-    return containerRoot(this.spec, {
-      scratch: layout.scratch,
-      image: own === undefined ? image : { ...image, layers: [{ target: '/', lower: own }] },
-      writableBytes: Math.floor(totalmem() * writableShare),
-      devices: path.relative(layout.scratch, layout.devices),
-      files: layout.files(this.spec.podUid),
-      terminationMessage: this.#terminationFile,
-      groups: this.#limited?.groups ?? [],
-    });
+    const relative = (layers: readonly string[]): readonly string[] => layers.map((layer) => path.relative(layout.scratch, layer));
+    const own = imageLayers === undefined ? undefined : relative(imageLayers);
+    const mounts = this.spec.mounts.map((mount) => (mount.imageLayers === undefined ? mount : { ...mount, imageLayers: relative(mount.imageLayers) }));
+    return containerRoot(
+      { ...this.spec, mounts },
+      {
+        scratch: layout.scratch,
+        image: own === undefined ? image : { ...image, layers: [{ target: '/', lower: own }] },
+        writableBytes: Math.floor(totalmem() * writableShare),
+        devices: path.relative(layout.scratch, layout.devices),
+        files: layout.files(this.spec.podUid),
+        terminationMessage: this.#terminationFile,
+        groups: this.#limited?.groups ?? [],
+      },
+    );
   }
 
   #follow(launched: InitProcess, { log, init }: { readonly log: LogFile; readonly init: ContainerInitSpec }): Promise<Result<ContainerRun>> {

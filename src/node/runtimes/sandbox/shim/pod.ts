@@ -104,6 +104,7 @@ export class ShimPod {
       attempt: spec.attempt,
       image: spec.image,
       ...(spec.imageId === undefined ? {} : { imageId: spec.imageId }),
+      ...(spec.imageVolumes === undefined ? {} : { imageVolumes: spec.imageVolumes }),
       state: { type: 'running', startedAt: 0 },
     };
     const logDirectory = this.#context.layout.logs(this.#checkpoint.spec, spec.name);
