@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { separateRoot, separateRootOf } from './node-directory.ts';
+import { releaseRoot, separateRoot, separateRootOf } from './node-directory.ts';
 
 describe('a root directory of its own', () => {
   let folder: string;
@@ -13,7 +13,10 @@ describe('a root directory of its own', () => {
     for (const node of ['node-1', 'node-2']) mkdirSync(below(node));
   });
 
-  afterEach(() => rmSync(folder, { recursive: true }));
+  afterEach(async () => {
+    for (const node of ['node-1', 'node-2']) await releaseRoot(below(node));
+    rmSync(folder, { recursive: true });
+  });
 
   test('is used again by its node', async () => {
     expect(await separateRoot(below('node-1'), below('root'))).toBe(below('root'));
@@ -31,6 +34,7 @@ describe('a root directory of its own', () => {
   test('of another node is refused, until that one is gone', async () => {
     await separateRoot(below('node-1'), below('root'));
     await expect(separateRoot(below('node-2'), below('root'))).rejects.toThrow(`has the volumes of the node in ${below('node-1')}`);
+    await releaseRoot(below('node-1'));
     rmSync(below('node-1'), { recursive: true });
     expect(await separateRoot(below('node-2'), below('root'))).toBe(below('root'));
   });
