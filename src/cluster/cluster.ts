@@ -121,6 +121,8 @@ export interface Cluster {
   readonly nodes: ClusterNodes;
   /** As of the moment the cluster is ready. */
   readonly storageClasses: readonly { readonly name: string; readonly isDefault: boolean }[];
+  /** Resolves if the data directory is removed by other means: nothing that the cluster acknowledges from then on is kept. */
+  readonly dataRemoved: Promise<undefined>;
   /** Waits for running requests and actions, then stops everything; the data stays. Idempotent. */
   stop(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -265,7 +267,8 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   directory.record({ url: server.url, kubeconfig, hostPathVolumes: await hostPathVolumes(systemClient(api, 'apiserver')) });
   world.log.info('ready', { url: server.url, version, store: options.store ?? 'memory', revision: store.revision() });
   const stop = () => cleanup.run();
-  return { url: server.url, kubeconfig, nodes, storageClasses: await storageClasses(systemClient(api, 'apiserver')), stop, [Symbol.asyncDispose]: stop };
+  const classes = await storageClasses(systemClient(api, 'apiserver'));
+  return { url: server.url, kubeconfig, nodes, storageClasses: classes, dataRemoved: directory.removed, stop, [Symbol.asyncDispose]: stop };
 }
 
 /** The controllers in the API server's process. They take over the Lease at once: the store has one holder, whose process leads. */

@@ -11,6 +11,7 @@ import { type FlagValues, UsageError } from './command.ts';
  */
 export function privatePath(flag: string, file: string): string {
   const resolved = path.resolve(file);
+  if (path.dirname(resolved) === resolved) throw new UsageError(`--${flag} must not be ${resolved}, the root of the file system`);
   const tree = shownTreeOf(resolved) ?? shownTreeOf(realPathOf(resolved));
   if (tree === undefined) return resolved;
   throw new UsageError(

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { dataDirOf } from '../cluster/life-cycle/cluster-record.ts';
@@ -33,6 +34,10 @@ async function runStore(flags: FlagValues): Promise<ExitCode> {
   const output = outputOf(flags);
   if (output === 'json' && action === 'repair' && !flags.on('yes')) throw new UsageError('repair -o json cannot ask: it needs --yes');
   const dataDir = path.resolve(flags.text('data-dir') ?? dataDirOf());
+  if (!['store', 'pki', 'manifest.json', 'cluster.json'].some((name) => existsSync(path.join(dataDir, name)))) {
+    process.stderr.write(`moor store: there is no data of a cluster in ${dataDir}\n`);
+    return exitCodes.failure;
+  }
   try {
     return await withDataLocked(dataDir, () => (action === 'verify' ? verify(dataDir, output) : repair(dataDir, { isAgreed: flags.on('yes'), output })));
   } catch (error) {

@@ -5,10 +5,12 @@ import { type Cluster, type ClusterOptions, startCluster } from '../cluster/clus
 import type { ClusterNodes, NodeRuntime } from '../cluster/nodes/cluster-nodes.ts';
 import { version } from '../cluster/version.ts';
 import { dataDirOf, defaultName, findRecord, readRecord, realPath } from '../cluster/life-cycle/cluster-record.ts';
+import { removeRemains } from '../cluster/life-cycle/cluster-directory.ts';
 import { leftoversIn } from '../cluster/life-cycle/tear-down.ts';
 import { raiseCompilerBudget } from '../host/compiler-budget.ts';
 import { isRunningProcess } from '../host/process-identity.ts';
 import { firstSignal } from '../host/first-signal.ts';
+import { createRealWorld } from '../host/world.ts';
 import { auditFlags, auditOptions } from './audit-flags.ts';
 import { type Command, type FlagValues, UsageError } from './command.ts';
 import { nodeFlags, nodeOptions } from './node-flags.ts';
@@ -131,9 +133,12 @@ The exit code is 3 if the data directory is damaged: "moor store repair" states 
 };
 
 /** A temporary directory is chosen here, for both processes. */
-async function detached({ dataDir = '', ephemeral }: ClusterOptions, output: Output): Promise<ExitCode> {
+async function detached(options: ClusterOptions, output: Output): Promise<ExitCode> {
+  const { dataDir = '', ephemeral } = options;
   const args = [...process.argv.slice(2), ...(ephemeral === true ? ['--data-dir', dataDir] : [])];
-  const started = await withProgress('Starting', (progress) => startDetached(args, { logFile: path.join(dataDir, 'moor.log'), progress }));
+  const started = await withProgress('Starting', (progress) => startDetached(args, { logFile: path.join(dataDir, 'moor.log'), progress })).catch(
+    (error: unknown) => startFailed(error, options),
+  );
   if (typeof started === 'number') return started;
   const record = readRecord(dataDir);
   printData(output, record === undefined ? {} : await summaryOf(record), () => started.screen);
@@ -222,15 +227,13 @@ async function runUp(options: ClusterOptions): Promise<ExitCode> {
       return startCluster({ ...options, onProgress });
     });
   } catch (error) {
-    const explanation = explainStartFailure(error, options);
-    if (explanation === undefined) throw error;
-    process.stderr.write(`moor up: ${explanation}\n`);
-    return isDamage(error) ? exitCodes.notInOrder : exitCodes.failure;
+    return startFailed(error, options);
   }
   const screen = readyScreen(cluster, options);
   process.stdout.write(screen);
   report({ screen });
-  const signal = await ended;
+  const signal = await Promise.race([ended, cluster.dataRemoved]);
+  if (signal === undefined) return endWithoutData(cluster, options.dataDir ?? '');
   process.stdout.write(`\n${signal}: stopping\n`);
   await withProgress('Waiting for requests and actions that have begun', (shown) => {
     progress = shown;
@@ -240,6 +243,25 @@ async function runUp(options: ClusterOptions): Promise<ExitCode> {
   const { mounts } = await leftoversIn(options.dataDir ?? '');
   if (mounts.length > 0) process.stdout.write(`Its pods keep running: "moor up${words}" goes on with them, "moor down${words}" ends them.\n`);
   return exitCodes.success;
+}
+
+/** Says why. @throws an unexpected error */
+function startFailed(error: unknown, options: ClusterOptions): ExitCode {
+  const explanation = explainStartFailure(error, options);
+  if (explanation === undefined) throw error;
+  const failure = `moor up: ${explanation}\n`;
+  process.stderr.write(failure);
+  report({ failure });
+  return isDamage(error) ? exitCodes.notInOrder : exitCodes.failure;
+}
+
+/** The store would acknowledge writes to files that no start can find. */
+async function endWithoutData(cluster: Cluster, dataDir: string): Promise<ExitCode> {
+  process.stderr.write(`moor up: ${dataDir} was removed while the cluster ran, with all its data; stopping, and ending its pods\n`);
+  // Whatever cannot be written on the way.
+  await cluster.stop().catch(() => undefined);
+  await removeRemains(dataDir, { world: createRealWorld({ logLevel: 'error' }) });
+  return exitCodes.failure;
 }
 
 function readyScreen(cluster: Cluster, options: ClusterOptions): string {

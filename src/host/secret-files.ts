@@ -1,4 +1,4 @@
-import { mkdir, open, rename } from 'node:fs/promises';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { SecretFiles } from '../world/secret-files.ts';
 
@@ -46,6 +46,10 @@ export async function writeSecret(file: string, text: string): Promise<void> {
     await handle.chmod(0o600);
     await handle.writeFile(text);
     await handle.datasync();
+  } catch (error) {
+    // Half a file is of no use, least of all on a full disk.
+    await rm(unfinished, { force: true });
+    throw error;
   } finally {
     await handle.close();
   }

@@ -1,7 +1,7 @@
 /** The data directory of a cluster from its start to its end. */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, realpath } from 'node:fs/promises';
+import { mkdir, readdir, realpath, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { identityOfProcess } from '../../host/process-identity.ts';
@@ -19,6 +19,8 @@ export class ClusterDirectoryError extends Error {}
 
 export interface ClusterDirectory {
   readonly path: string;
+  /** Resolves when it was removed by other means. */
+  readonly removed: Promise<undefined>;
   /** Records where the cluster is reached. */
   record(reached: Pick<ClusterRecord, 'url' | 'kubeconfig' | 'hostPathVolumes'>): void;
 }
@@ -36,8 +38,12 @@ interface DirectoryOptions extends Pick<ClusterRecord, 'runtime' | 'name'> {
 export async function openClusterDirectory(options: DirectoryOptions, { world, cleanup }: { world: World; cleanup: CleanupStack }): Promise<ClusterDirectory> {
   const { name, runtime, logFile, dataDir = path.join(tmpdir(), `mooring-${randomUUID().slice(0, 8)}`) } = options;
   const ephemeral = options.ephemeral ?? options.dataDir === undefined;
+  const { onProgress = () => undefined } = options;
+  // First, so that a deletion of this very directory that was interrupted is finished.
+  await removeAbandoned({ world, onProgress });
   await makeDirectory(dataDir);
   const directory = await realpath(dataDir);
+  await checkOwner(directory);
   const foreign = await foreignFileIn(directory);
   if (foreign !== undefined)
     throw new ClusterDirectoryError(`${foreign} is not Mooring's, and a cluster needs a file of this name. Choose another --data-dir; nothing was changed.`);
@@ -47,11 +53,9 @@ export async function openClusterDirectory(options: DirectoryOptions, { world, c
   const isNew = (await readdir(directory)).every((file) => file === 'moor.log' || file === lockFile);
   if (ephemeral && !isNew && options.store !== 'memory')
     throw new ClusterDirectoryError(`${dataDir} holds data, which --ephemeral would delete at the end. Choose an empty --data-dir, or none.`);
-  const { onProgress = () => undefined } = options;
-  await removeAbandoned({ world, onProgress });
   if (runtime === 'sandbox') await removeStrayMounts(directory, { world, onProgress });
-  const record: ClusterDirectory['record'] = (reached) =>
-    saveRecord({
+  const record: ClusterDirectory['record'] = (reached) => {
+    const unlisted = saveRecord({
       ...(name === undefined ? {} : { name }),
       dataDir: directory,
       ...reached,
@@ -62,6 +66,12 @@ export async function openClusterDirectory(options: DirectoryOptions, { world, c
       runtime,
       ephemeral: ephemeral && isNew,
     });
+    if (unlisted !== undefined && reached.url !== '')
+      world.log.warn('"moor list" does not know this cluster, nor does the next "moor" remove it after a kill -9: name it with --data-dir', {
+        directory,
+        unlisted,
+      });
+  };
   // From now on "moor list" and "moor delete" know it, also if the start fails or is killed.
   if (isNew) record({ url: '', kubeconfig: options.kubeconfig ?? path.join(directory, 'kubeconfig') });
   if (ephemeral) {
@@ -70,7 +80,59 @@ export async function openClusterDirectory(options: DirectoryOptions, { world, c
       if (isNew) await removeData(directory);
     });
   }
-  return { path: directory, record };
+  return { path: directory, record, removed: whenRemoved(directory, { world, cleanup }) };
+}
+
+/** Before anything is written: files of two users in one directory lock both out. @throws ClusterDirectoryError */
+async function checkOwner(directory: string): Promise<void> {
+  const own = process.getuid?.();
+  for (const name of ['store', 'pki', 'manifest.json']) {
+    const uid = (await stat(path.join(directory, name)).catch(() => undefined))?.uid;
+    if (uid === undefined || uid === own) continue;
+    throw new ClusterDirectoryError(
+      `${directory} belongs to the user with id ${uid}, and this process runs as ${own}. Start it as that user, or choose another --data-dir; nothing was changed.`,
+    );
+  }
+}
+
+/** Its lock is gone, or another process has made a new directory with one. */
+function whenRemoved(directory: string, { world, cleanup }: { world: World; cleanup: CleanupStack }): Promise<undefined> {
+  const inode = (): Promise<number> =>
+    stat(path.join(directory, lockFile)).then(
+      ({ ino }) => ino,
+      // A disk that fails is the store's to report.
+      ({ code }: NodeJS.ErrnoException) => (code === 'ENOENT' || code === 'ENOTDIR' ? 0 : Number.NaN),
+    );
+  return new Promise((resolve) => {
+    let cancel = () => {};
+    let isStopped = false;
+    const look = async (before: number): Promise<void> => {
+      const now = await inode();
+      if (isStopped) return;
+      if (now === before || Number.isNaN(now)) cancel = world.timers.after(lookEveryMs, () => void look(before));
+      else resolve(undefined);
+    };
+    void inode().then(look);
+    cleanup.defer(async () => {
+      isStopped = true;
+      cancel();
+    });
+  });
+}
+
+const lookEveryMs = 1000;
+
+/** What runs of a cluster whose data directory was removed by other means, and what is left of the directory. */
+export async function removeRemains(dataDir: string, options: TearDownOptions): Promise<void> {
+  const lock = existsSync(dataDir) ? await lockCluster(dataDir) : undefined;
+  // Nothing is left, or another process has started a cluster there.
+  if (lock === undefined) return;
+  try {
+    await tearDown(dataDir, options);
+    await removeData(dataDir);
+  } finally {
+    await lock.release();
+  }
 }
 
 /** One directory after the other: where the parent exists and a directory cannot be made, as in /proc, Node.js' recursive mkdir never ends. */
@@ -91,7 +153,7 @@ const inUse = (directory: string): string => {
   return `${directory} is in use by another moor${pid === 0 ? '' : ` (process ${pid})`}. Stop that one, or choose another directory with --data-dir.`;
 };
 
-/** Ephemeral clusters whose process was killed. What cannot be removed is told, and nothing else waits for it. */
+/** Ephemeral clusters whose process was killed, and deletions that were. What cannot be removed is told, and nothing else waits for it. */
 export async function removeAbandoned(options: TearDownOptions): Promise<void> {
   const { world } = options;
   for (const { ephemeral, dataDir } of allRecords()) {
@@ -102,9 +164,9 @@ export async function removeAbandoned(options: TearDownOptions): Promise<void> {
     try {
       await tearDown(dataDir, options);
       await removeData(dataDir);
-      world.log.info('removed an ephemeral cluster whose process was killed', { dataDir });
+      world.log.info('removed an ephemeral cluster whose process was killed, or finished a deletion', { dataDir });
     } catch (error) {
-      world.log.warn('cannot remove an ephemeral cluster whose process was killed', { dataDir, error });
+      world.log.warn('cannot remove an ephemeral cluster whose process was killed, or finish a deletion', { dataDir, error });
     } finally {
       await lock.release();
     }

@@ -23,7 +23,7 @@ export interface ClusterRecord {
   readonly runtime: 'hollow' | 'sandbox';
   /** Absent: it has none, or an earlier version made it. */
   readonly hostPathVolumes?: HostPathVolumes;
-  /** Everything is removed when it ends. */
+  /** Everything is removed when it ends; or its deletion has begun. */
   readonly ephemeral: boolean;
 }
 
@@ -47,11 +47,17 @@ const fileIn = (dataDir: string): string => path.join(dataDir, 'cluster.json');
 const otherDirectories = (): string => path.join(stateDirectory(), `${defaultName}.clusters`);
 const pointerOf = (dataDir: string): string => path.join(otherDirectories(), createHash('sha256').update(dataDir).digest('hex').slice(0, 16));
 
-export function saveRecord(record: ClusterRecord): void {
+/** Returns why a data directory at another place cannot be listed, as with a home directory that is read-only. @throws if the record itself cannot be written */
+export function saveRecord(record: ClusterRecord): string | undefined {
   writeWhole(fileIn(record.dataDir), `${JSON.stringify(record, null, 2)}\n`);
-  if (record.dataDir === realPath(dataDirOf(record.name))) return;
-  mkdirSync(otherDirectories(), { recursive: true, mode: 0o700 });
-  writeWhole(pointerOf(record.dataDir), `${record.dataDir}\n`);
+  if (record.dataDir === realPath(dataDirOf(record.name))) return undefined;
+  try {
+    mkdirSync(otherDirectories(), { recursive: true, mode: 0o700 });
+    writeWhole(pointerOf(record.dataDir), `${record.dataDir}\n`);
+    return undefined;
+  } catch (error) {
+    return `${stateDirectory()} cannot be written: ${(error as Error).message}`;
+  }
 }
 
 export function removeRecord(dataDir: string): void {

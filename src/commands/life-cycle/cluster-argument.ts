@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { foreignFileIn } from '../../cluster/data-directory/foreign-files.ts';
+import { lockFile } from '../../cluster/life-cycle/cluster-lock.ts';
 import { type ClusterRecord, dataDirOf, defaultName, findRecord, namesIn, readRecord, realPath, recordless } from '../../cluster/life-cycle/cluster-record.ts';
 import { TearDownError } from '../../cluster/life-cycle/tear-down.ts';
 import { dnsLabelProblems } from '../../api/validation/names.ts';
@@ -59,7 +60,10 @@ export const wordsFor = ({ name, dataDir }: Pick<ClusterRecord, 'name' | 'dataDi
 /** What is left of a cluster whose record was removed by other means. */
 async function remainsOf(flags: FlagValues): Promise<ClusterRecord | undefined> {
   const dataDir = realPath(flags.text('data-dir') ?? dataDirOf(nameOf(flags)));
-  const isOurs = namesIn(dataDir).some((name) => ['store', 'pki', 'nodes', 'manifest.json'].includes(name)) && (await foreignFileIn(dataDir)) === undefined;
+  const names = namesIn(dataDir);
+  // Of a deletion that was killed at its very end, the lock is left.
+  const hasParts = names.some((name) => ['store', 'pki', 'nodes', 'manifest.json'].includes(name)) || names.join() === lockFile;
+  const isOurs = hasParts && (await foreignFileIn(dataDir)) === undefined;
   return isOurs && !existsSync(path.join(dataDir, 'cluster.json')) ? recordless(dataDir) : undefined;
 }
 

@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { makeDirectory } from '../../cluster/life-cycle/cluster-directory.ts';
+import { lockFile } from '../../cluster/life-cycle/cluster-lock.ts';
+import { namesIn } from '../../cluster/life-cycle/cluster-record.ts';
+import { firstSignal } from '../../host/first-signal.ts';
 import { type ExitCode, exitCodes } from '../result/exit-codes.ts';
 import type { Progress } from '../result/progress.ts';
 
@@ -12,7 +15,7 @@ const logVariable = 'MOOR_LOG_FILE';
 export const ownLogFile = (): string | undefined => process.env[logVariable];
 
 /** What the process in the background tells the one in the foreground. */
-type Message = { readonly waitsFor: string } | { readonly screen: string };
+type Message = { readonly waitsFor: string } | { readonly screen: string } | { readonly failure: string };
 
 interface Detached {
   readonly logFile: string;
@@ -21,9 +24,10 @@ interface Detached {
 
 /**
  * Starts this program again in the background, with its output in a log file, and waits until it is ready. Resolves with the ready screen, or with
- * the exit code of a start that failed.
+ * the exit code of a start that failed. A signal meanwhile ends the start: it would go on unseen.
  */
 export async function startDetached(args: readonly string[], { logFile, progress }: Detached): Promise<{ readonly screen: string } | ExitCode> {
+  const signalled = firstSignal({ keepsAlive: false });
   await makeDirectory(path.dirname(logFile));
   const log = openSync(logFile, 'a', 0o600);
   const { size: begin } = statSync(logFile);
@@ -33,19 +37,29 @@ export async function startDetached(args: readonly string[], { logFile, progress
     env: { ...process.env, [logVariable]: logFile },
   });
   closeSync(log);
+  let signal: NodeJS.Signals | undefined;
+  let failure: string | undefined;
+  void signalled.then((heard) => {
+    signal = heard;
+    progress.say('Ending what has been started');
+    child.kill('SIGTERM');
+  });
   const ready = await new Promise<{ readonly screen: string } | undefined>((resolve) => {
     child.on('message', (message) => {
       const told = message as Message;
-      if ('screen' in told) resolve(told);
-      else progress.say(told.waitsFor);
+      if ('failure' in told) failure = told.failure;
+      else if ('waitsFor' in told) progress.say(told.waitsFor);
+      // After a signal it is ready, and ends.
+      else if (signal === undefined) resolve(told);
     });
     child.once('exit', () => resolve(undefined));
     child.once('error', () => resolve(undefined));
   });
   if (ready === undefined) {
     progress.clear();
-    process.stderr.write(readFileSync(logFile).subarray(begin).toString());
-    if (begin === 0) removeLog(logFile);
+    const said = failure ?? readFileSync(logFile).subarray(begin).toString();
+    process.stderr.write(signal === undefined ? said : `moor up: the start was ended by ${signal}\n`);
+    if (begin === 0) removeUnusedLog(logFile);
     return child.exitCode === exitCodes.notInOrder ? exitCodes.notInOrder : exitCodes.failure;
   }
   child.disconnect();
@@ -53,11 +67,13 @@ export async function startDetached(args: readonly string[], { logFile, progress
   return ready;
 }
 
-/** Of a cluster that never started, and the directory if it has nothing else. */
-function removeLog(logFile: string): void {
-  rmSync(logFile, { force: true });
+/** Of a directory that was refused before anything was written. Once it is locked or recorded, the log is that of a cluster, maybe of another process. */
+function removeUnusedLog(logFile: string): void {
   const directory = path.dirname(logFile);
-  if (readdirSync(directory).length === 0) rmdirSync(directory);
+  const others = namesIn(directory).filter((name) => name !== path.basename(logFile));
+  if (others.includes(lockFile) || others.includes('cluster.json')) return;
+  rmSync(logFile, { force: true });
+  if (others.length === 0) rmdirSync(directory);
 }
 
 /** In the background: tells the process in the foreground, which waits until there is a ready screen. */

@@ -22,7 +22,7 @@ const server = { success: 'ended by a signal', wrongUsage };
 export const exitCodeTable: Readonly<Record<string, ExitCodeMeanings>> = {
   up: {
     success: 'ended by a signal; with --detach: it is ready',
-    failure: 'it cannot start',
+    failure: 'it cannot start, or its data directory was removed',
     wrongUsage,
     notInOrder: 'its data is damaged, and was not changed',
   },
