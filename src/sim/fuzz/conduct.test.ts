@@ -1,6 +1,7 @@
 /** How components write: requests that name no object, and two at a time, are noticed. */
 import { expect, test } from 'vitest';
 import { deploymentKind } from '../../api/kinds/apps/deployment.ts';
+import { podKind } from '../../api/kinds/pod/pod.ts';
 import { resourceRequestInfo } from '../../api/request-info.ts';
 import type { Answer, Transport, TransportRequest } from '../../client/transport.ts';
 import type { Violation } from '../invariants/observer.ts';
@@ -53,4 +54,20 @@ test('a second write of an object waits for the answer to the first', async () =
   expect(found).toEqual([]);
   void transport.send(update);
   expect(found).toMatchObject([{ invariant: 'a component writes an object only once at a time' }]);
+});
+
+test.each([
+  ['two releases of a pod that its Job left', ['$deleteFromPrimitiveList/finalizers'], 0],
+  ['a release with another change', ['$deleteFromPrimitiveList/finalizers', 'labels'], 1],
+  ['another patch', ['labels'], 1],
+])('at once: %s', (_, fields, violations) => {
+  const { found, transport } = observed();
+  const info = resourceRequestInfo('patch', podKind, { namespace: 'default', name: 'import-1' });
+  const patch = (keys: readonly string[]): TransportRequest => {
+    const metadata = { uid: 'a', ...Object.fromEntries(keys.map((key) => [key, ['batch.kubernetes.io/job-tracking']])) };
+    return { info, query: new URLSearchParams(), body: { contentType: 'application/strategic-merge-patch+json', object: { metadata } } };
+  };
+  void transport.send(patch(['$deleteFromPrimitiveList/finalizers']));
+  void transport.send(patch(fields));
+  expect(found).toHaveLength(violations);
 });

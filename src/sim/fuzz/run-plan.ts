@@ -12,6 +12,7 @@ import { StoredObjects, wrongAtRest } from '../invariants/at-rest.ts';
 import { endState } from '../invariants/end-state.ts';
 import type { FuzzPlan } from './plan/plan.ts';
 import { FuzzWorld } from './fuzz-world.ts';
+import { changedSince } from './changed-entries.ts';
 import { settle } from './settle.ts';
 import { Follower, readPages } from './follower.ts';
 import { untypedKind } from '../../api/kind.ts';
@@ -150,34 +151,3 @@ const entriesOf = async ({ store }: SimulatedServer): Promise<readonly Entry[]> 
 /** Nodes report, leaders renew, and events are told, also when nothing happens; drivers that restart register with their nodes again, in any order. */
 const isAtRest = ({ key }: Entry): boolean =>
   key.startsWith('/registry/') && !/^\/registry\/(nodes|coordination\.k8s\.io|events|events\.k8s\.io|storage\.k8s\.io\/csinodes)\//.test(key);
-
-/** Why a pod finds no node is said anew only when a change may help it, as in Kubernetes: it may be out of date. */
-const unschedulable = /"type":"PodScheduled"[^}]*\}/g;
-const saysTheSame = (key: string, one: string, other: string): boolean =>
-  key.startsWith('/registry/pods/') && (isBeingBound(one) || one.replace(unschedulable, '') === other.replace(unschedulable, ''));
-
-/** The scheduler waits up to ten minutes for the volumes of a pod for which it has chosen a node; a restarted one begins anew. */
-const isBeingBound = (pod: string): boolean => pod.includes('"nominatedNodeName":') && !pod.includes('"nodeName":');
-
-const textOf = (value: Uint8Array): string => Buffer.from(value).toString();
-
-/** What is around the first character that differs. */
-function firstDifference(one: string, other: string): string {
-  const at = Array.from(one).findIndex((character, i) => character !== other[i]);
-  const [from, to] = [Math.max(0, at - 100), at + 100];
-  return at < 0 ? 'to the same' : `${one.slice(from, to)} became ${other.slice(from, to)}`;
-}
-
-/** The first key with another revision. */
-function changedSince(before: readonly Entry[], after: readonly Entry[]): string | undefined {
-  const known = new Map(before.map((entry) => [entry.key, entry]));
-  for (const { key, modRevision, value } of after) {
-    const was = known.get(key);
-    if (was === undefined) return `${key} is new`;
-    if (was.modRevision !== modRevision && !saysTheSame(key, textOf(was.value), textOf(value)))
-      return `${key} is written: ${firstDifference(textOf(was.value), textOf(value))}`;
-    known.delete(key);
-  }
-  const [gone] = known.keys();
-  return gone === undefined ? undefined : `${gone} is gone`;
-}

@@ -1,6 +1,8 @@
 /** About CSI drivers behind sockets: what Kubernetes promises them, and what of their volumes and snapshots must never be lost. */
 import type { PersistentVolumeClaim } from '../../api/generated/types.ts';
 import type { VolumeSnapshotContent } from '../../api/kinds/snapshot/volume-snapshot.ts';
+import { snapshotAnnotations } from '../../api/volumes/snapshot-annotations.ts';
+import type { CsiBackend } from '../drivers/csi/backend.ts';
 import { isLive } from './attaching.ts';
 import type { CsiChange, Facts, ObservedChange } from './facts.ts';
 import type { Invariant } from './invariant.ts';
@@ -36,16 +38,29 @@ const ownIds = ofCsi('CSI: an id is used only with its own driver', ({ backend, 
 
 const oneAtATime = ofCsi('CSI: one call at a time for one volume', ({ event }) => (event.do === 'concurrent' ? event.calls : undefined));
 
-const sourceStays = ofCsi('CSI: a source in use is not deleted', ({ id, event }, facts) => {
+const sourceStays = ofCsi('CSI: a source in use is not deleted', ({ backend, id, event }, facts) => {
   if (event.do !== 'delete-volume' && event.do !== 'delete-snapshot') return undefined;
   for (const { metadata, spec, status } of facts.intents.values())
     if (spec.operation === 'Create' && spec.request.source?.handle === id && status.phase !== 'Created')
       return `${id} is deleted while ${metadata.name} is being made of it`;
-  for (const [name, { spec, status, metadata }] of facts.contents)
-    if (spec.source.volumeHandle === id && status?.snapshotHandle === undefined && status?.error === undefined && metadata.deletionTimestamp === undefined)
+  for (const [name, content] of facts.contents)
+    if (content.spec.source.volumeHandle === id && isBeingMade(content) && !isTakenWithGroup(content, backend))
       return `${id} is deleted while snapshot content ${name} is being made of it`;
   return undefined;
 });
+
+/** The driver may still have to read the volume. */
+const isBeingMade = ({ metadata, status }: VolumeSnapshotContent): boolean =>
+  status?.snapshotHandle === undefined && status?.error === undefined && metadata.deletionTimestamp === undefined;
+
+/**
+ * The content of a member of a group names the group's handle from its creation on: the driver took all snapshots of the group before, and only the status,
+ * which is written next, lacks the member's own handle (external-snapshotter v8.6, `createIndividualSnapshotForGroupSnapshot`).
+ */
+function isTakenWithGroup({ metadata, spec }: VolumeSnapshotContent, { taken }: CsiBackend): boolean {
+  const group = metadata.annotations?.[snapshotAnnotations.groupHandle];
+  return group !== undefined && Array.from(taken.values()).some((each) => each.group === group && each.volume === spec.source.volumeHandle);
+}
 
 const keyOf = ({ namespace, name }: { readonly namespace?: string; readonly name?: string }): string => `${namespace}/${name}`;
 
