@@ -79,7 +79,7 @@ export function snapshotter(options: SnapshotterOptions): Controller<Snapshotter
       source(volumeSnapshotKind, (change) => keysForSnapshot(changedObject(change))),
       source(volumeSnapshotContentKind, (change) => {
         if (change.after === undefined) attempts.forget(changedObject(change));
-        return keysForContent(changedObject(change));
+        return keysForContent(view, changedObject(change));
       }),
       source(volumeSnapshotClassKind, (change) => keysForClass(view, changedObject(change).metadata.name)),
       source(persistentVolumeClaimKind, (change) => keysForClaim(view, change)),
@@ -195,9 +195,12 @@ function* keysForSnapshot(snapshot: Stored<VolumeSnapshot>): Generator<Snapshott
   if (claim !== undefined) yield `pvc/${keyOf({ namespace: snapshot.metadata.namespace, name: claim })}`;
 }
 
-function* keysForContent(content: Stored<VolumeSnapshotContent>): Generator<SnapshotterKey> {
+function* keysForContent({ index }: SnapshotterView, content: Stored<VolumeSnapshotContent>): Generator<SnapshotterKey> {
   yield contentKeyOf(content);
   yield `vs/${keyOf(content.spec.volumeSnapshotRef)}`;
+  // The claim that it was taken of waits for it.
+  const { driver, source: of } = content.spec;
+  for (const { spec } of index.volumesByHandle.get(`${driver} ${of.volumeHandle ?? ''}`)) if (spec.claimRef !== undefined) yield `pvc/${keyOf(spec.claimRef)}`;
 }
 
 function* keysForClass({ index }: SnapshotterView, name: string): Generator<SnapshotterKey> {

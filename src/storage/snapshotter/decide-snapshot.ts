@@ -282,14 +282,27 @@ function pendingDeletion(snapshot: VolumeSnapshot, message: string, { from, now 
   return { actions: recorded.actions, reasons: [because('SnapshotDeletePending', message, 'user')], again: recorded.again };
 }
 
+/**
+ * A content of policy Retain outlives its VolumeSnapshot, also before the driver has answered: without the volume the snapshot that is to be kept would never
+ * be taken. (snapshot-controller looks at VolumeSnapshots only.) After an error the claim may go.
+ */
+const isBeingTaken = ({ metadata, spec, status }: VolumeSnapshotContent): boolean =>
+  (spec.volumeSnapshotRef.uid ?? '') !== '' &&
+  metadata.deletionTimestamp === undefined &&
+  metadata.annotations?.[snapshotAnnotations.groupHandle] === undefined &&
+  status?.snapshotHandle === undefined &&
+  status?.error === undefined;
+
 /** A claim keeps its finalizer as long as a snapshot of it is being taken. */
 export function decideClaim(claim: PersistentVolumeClaim, from: SnapshotsSnapshot): SnapshotterDecision {
   const { namespace = '', name = '' } = claim.metadata;
-  const driver = from.volume(claim.spec.volumeName ?? '')?.spec.csi?.driver;
-  if (!hasFinalizer(claim, snapshotFinalizers.claimAsSource) || driver === undefined || !from.isOurs(driver)) {
+  const csi = from.volume(claim.spec.volumeName ?? '')?.spec.csi;
+  if (!hasFinalizer(claim, snapshotFinalizers.claimAsSource) || csi === undefined || !from.isOurs(csi.driver)) {
     return stay(because('NothingToRelease', 'no snapshot of it is being taken', 'none'));
   }
   const taking = from.snapshotsOf(namespace, name).find((snapshot) => !isReady(snapshot));
   if (taking !== undefined) return stay(because('CreatingSnapshot', messages.waiting(snapshotKey(taking)), 'driver'));
+  const retained = from.contentsOf(csi.driver, csi.volumeHandle).find(isBeingTaken);
+  if (retained !== undefined) return stay(because('CreatingSnapshot', `driver ${csi.driver} takes the snapshot ${retained.metadata.name ?? ''}`, 'driver'));
   return { actions: update(claim, removeFinalizers(claim, [snapshotFinalizers.claimAsSource])), reasons: [] };
 }

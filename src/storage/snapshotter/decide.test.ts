@@ -26,6 +26,7 @@ const from = ({ claim, volume, classes = [], content, restoring, drivers = [driv
   class: (name) => classes.find(({ metadata }) => metadata.name === name),
   classes: () => classes,
   content: (name) => (content?.metadata.name === name ? content : undefined),
+  contentsOf: (_, handle) => (content?.spec.source.volumeHandle === handle ? [content] : []),
   snapshot: () => undefined,
   snapshotsOf: () => [],
   restoring: () => restoring,
@@ -207,6 +208,28 @@ describe('a content', () => {
 
   test('that is ready costs nothing', () => {
     expect(steps(ofContent(content({ status: { snapshotHandle: 's-1', readyToUse: true } })))).toEqual([]);
+  });
+});
+
+describe('a claim whose VolumeSnapshots are gone', () => {
+  const held = { ...claim, metadata: { ...claim.metadata, finalizers: [snapshotFinalizers.claimAsSource] } };
+  const released = (of: VolumeSnapshotContent | undefined): boolean =>
+    steps(decide({ type: 'claim', claim: held, from: from({ ...bound, ...(of === undefined ? {} : { content: of }) }) }, now)).length > 0;
+
+  test('stays while a snapshot that is retained has still to be taken of it', () => {
+    expect(released(content({ policy: 'Retain' }))).toBe(false);
+    expect(released(content({ policy: 'Retain', metadata: { annotations: { [snapshotAnnotations.beingCreated]: 'yes' } } }))).toBe(false);
+  });
+
+  test.each<[string, VolumeSnapshotContent | undefined]>([
+    ['is gone', undefined],
+    ['is taken', content({ policy: 'Retain', status: { snapshotHandle: 's-1', readyToUse: false } })],
+    ['failed', content({ policy: 'Retain', status: { error: { message: 'no space' } } })],
+    ['is being deleted', content({ metadata: { deletionTimestamp: '2026-03-01T11:00:00Z' } })],
+    ['was taken with its group', content({ policy: 'Retain', metadata: { annotations: { [snapshotAnnotations.groupHandle]: 'g-1' } } })],
+    ['belongs to no VolumeSnapshot', content({ spec: { ...content().spec, volumeSnapshotRef: { name: 'before', namespace: 'default' } } })],
+  ])('goes once the content %s', (_, of) => {
+    expect(released(of)).toBe(true);
   });
 });
 

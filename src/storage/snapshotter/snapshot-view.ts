@@ -11,6 +11,8 @@ export interface SnapshotsSnapshot {
   class(name: string): VolumeSnapshotClass | undefined;
   classes(): Iterable<VolumeSnapshotClass>;
   content(name: string): VolumeSnapshotContent | undefined;
+  /** Contents that are or were taken of a volume. */
+  contentsOf(driver: string, volumeHandle: string): readonly VolumeSnapshotContent[];
   snapshot(namespace: string, name: string): VolumeSnapshot | undefined;
   /** Snapshots of a claim. */
   snapshotsOf(namespace: string, claim: string): readonly VolumeSnapshot[];

@@ -39,6 +39,9 @@ const claimOf = ({ metadata, spec }: VolumeSnapshot): readonly string[] => {
 const handlesOf = ({ spec, status }: VolumeSnapshotContent): readonly string[] =>
   status?.snapshotHandle === undefined ? [] : [`${spec.driver} ${status.snapshotHandle}`];
 
+const sourceOf = ({ spec }: VolumeSnapshotContent): readonly string[] =>
+  spec.source.volumeHandle === undefined ? [] : [`${spec.driver} ${spec.source.volumeHandle}`];
+
 const volumeHandleOf = ({ spec }: PersistentVolume): readonly string[] => (spec.csi === undefined ? [] : [`${spec.csi.driver} ${spec.csi.volumeHandle}`]);
 
 export interface SnapshotterViewOptions {
@@ -66,6 +69,7 @@ export function snapshotterView({ informers, drivers, lastEvent, hasGroups, sha2
     waitingByClass: snapshots.addIndex((snapshot) => (isReady(snapshot) ? [] : [snapshot.spec.volumeSnapshotClassName ?? ''])),
     waitingContentsByClass: contents.addIndex((content) => (isReady(content) ? [] : [content.spec.volumeSnapshotClassName ?? ''])),
     contentsByHandle: contents.addIndex(handlesOf),
+    contentsBySource: contents.addIndex(sourceOf),
     claimsBySnapshot: claims.addIndex(restoredSnapshotOf),
     intentsBySource: informers.cache(volumeIntentKind).addIndex(sourceOfIntent),
     membersByGroup: snapshots.addIndex(({ metadata }) => metadata.ownerReferences?.map(({ uid }) => uid) ?? []),
@@ -79,6 +83,7 @@ export function snapshotterView({ informers, drivers, lastEvent, hasGroups, sha2
     class: (name) => classes.get({ name }),
     classes: () => classes.list(),
     content: (name) => contents.get({ name }),
+    contentsOf: (driver, volumeHandle) => index.contentsBySource.get(`${driver} ${volumeHandle}`),
     snapshot: (namespace, name) => snapshots.get({ namespace, name }),
     snapshotsOf: (namespace, name) => index.snapshotsByClaim.get(keyOf({ namespace, name })),
     restoring: (namespace, name) => index.claimsBySnapshot.get(keyOf({ namespace, name }))[0]?.metadata.name,

@@ -85,6 +85,7 @@ function snapshotsOf(graph: ObjectGraph): SnapshotsSnapshot {
     class: (name) => named(graph.snapshotClasses, name),
     classes: () => graph.snapshotClasses,
     content: (name) => named(graph.snapshotContents, name),
+    contentsOf: () => [],
     snapshot: (namespace, name) => graph.snapshots.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name),
     snapshotsOf: () => [],
     restoring: (namespace, name) =>
