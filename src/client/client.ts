@@ -1,6 +1,7 @@
 import { apiVersionOf, type Kind } from '../api/kind.ts';
 import { type VolumeBinding, volumeBindingKind } from '../api/kinds/mooring/volume-binding.ts';
 import { persistentVolumeClaimKind } from '../api/kinds/core/persistent-volume-claim.ts';
+import { volumeIntentKind } from '../api/kinds/mooring/volume-intent.ts';
 import { persistentVolumeKind } from '../api/kinds/core/persistent-volume.ts';
 import type { KubeObject } from '../api/object.ts';
 import { type RequestInfo, resourceRequestInfo } from '../api/request-info.ts';
@@ -76,6 +77,9 @@ export interface DeleteOptions {
 }
 
 export type VolumeClaimPair = Pick<VolumeBinding, 'volume' | 'claim'>;
+
+/** With an intent, the volume is a new one, and the intent is deleted. */
+export type VolumeClaimBinding = Readonly<Pick<VolumeBinding, 'volume' | 'claim' | 'intent'>>;
 
 /** Discovery's answer about one version of a group. */
 interface ResourceList extends KubeObject {
@@ -177,14 +181,15 @@ export class Client {
   }
 
   /** A volume and its claim, specs and statuses, in one transaction. Only Mooring's own server can: ask `bindsTogether` first. */
-  async bindTogether({ volume, claim }: VolumeClaimPair, options: WriteOptions = {}): Promise<Result<VolumeClaimPair>> {
-    const body = json({ ...typeOf(volumeBindingKind), volume, claim });
+  async bindTogether({ volume, claim, intent }: VolumeClaimBinding, options: WriteOptions = {}): Promise<Result<VolumeClaimPair>> {
+    const body = json({ ...typeOf(volumeBindingKind), volume, claim, ...(intent === undefined ? {} : { intent }) });
     const result = expectObject<VolumeBinding>(
       await this.#send({ info: resourceRequestInfo('create', volumeBindingKind, {}), query: writeQuery(options), body }),
     );
     if (!result.ok || options.dryRun === true) return result;
     observe(this.#observer, persistentVolumeKind, result.value.volume);
     observe(this.#observer, persistentVolumeClaimKind, result.value.claim);
+    if (intent !== undefined) this.#observer?.removed(volumeIntentKind, intent);
     return result;
   }
 

@@ -16,7 +16,7 @@ import { volumeBinder } from '../../src/storage/binder/controller.ts';
 import { eventSources } from '../../src/cluster/controllers/event-sources.ts';
 import { VolumesView } from '../../src/storage/volumes/view.ts';
 import { createInProcessTransport } from '../../src/cluster/access/in-process-transport.ts';
-import { type Client, createClient, type VolumeClaimPair } from '../../src/client/client.ts';
+import { type Client, createClient, type VolumeClaimBinding } from '../../src/client/client.ts';
 import { Informers } from '../../src/client/informers/informers.ts';
 import { Trigger, type ControllerLoop, type LoopOptions, runController } from '../../src/client/controller/loop.ts';
 import { EventRecorder } from '../../src/client/events/event-recorder.ts';
@@ -87,10 +87,10 @@ export function runStorage(
     facts: making.facts,
     delete: async (_: string, source: Parameters<FakeBackend['handleOf']>[0]) => backend.delete(backend.handleOf(source)),
   };
-  const together = mode === 'plain' ? {} : { bindTogether: (pair: VolumeClaimPair) => client.bindTogether(pair) };
+  const together = mode === 'plain' ? {} : { bindTogether: (binding: VolumeClaimBinding) => client.bindTogether(binding) };
   const loops = [
     runController(volumeBinder({ ...common, events: recordedEvents(), ...together }), options),
-    runController(provisioner({ ...common, events: recordedEvents(), drivers: making }), options),
+    runController(provisioner({ ...common, events: recordedEvents(), drivers: making, ...together }), options),
     runController(reclaimer({ ...common, events: recordedEvents(), drivers: deleting }), options),
   ];
   informers.start();

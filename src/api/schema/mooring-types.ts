@@ -7,7 +7,11 @@ export const mooringTypeLines: Readonly<Record<string, string>> = {
 - TypeMeta 0 inline
 metadata ObjectMeta 1 omitempty optional
 volume PersistentVolume 2
-claim PersistentVolumeClaim 3`,
+claim PersistentVolumeClaim 3
+intent *VolumeBindingIntent 4 omitempty optional`,
+  VolumeBindingIntent: `mooring.dev/v1 VolumeBindingIntent
+name string 1
+uid string 2`,
   VolumeIntent: `mooring.dev/v1 VolumeIntent
 - TypeMeta 0 inline
 metadata ObjectMeta 1 omitempty optional

@@ -24,7 +24,7 @@ import { csiAttacher } from '../../storage/csi-attacher/controller.ts';
 import { snapshotter } from '../../storage/snapshotter/controller.ts';
 import type { ReclaimerOptions } from '../../storage/reclaimer/controller.ts';
 import type { DriverSet } from '../../drivers/driver-set.ts';
-import { createClient } from '../../client/client.ts';
+import { createClient, type VolumeClaimBinding } from '../../client/client.ts';
 import { DefinedKinds } from '../../client/controller/defined-kinds.ts';
 import { type RunningControllers, runLeaderElectedControllers, type Stoppable, type LeaderTerm } from '../../client/controller/leader-elected-controllers.ts';
 import { Informers } from '../../client/informers/informers.ts';
@@ -153,7 +153,7 @@ function storageLoops(
     hasDataSources: serves(kinds, volumePopulatorKind) && serves(kinds, referenceGrantKind),
     listDirectory,
     recorder: recorderFor('persistent-volume-binder'),
-    ...(bindsTogether ? { bindTogether: (pair) => binder.client.bindTogether(pair) } : {}),
+    ...(bindsTogether ? { bindTogether: (binding: VolumeClaimBinding) => binder.client.bindTogether(binding) } : {}),
   });
   const resizer = { ...as('expand-controller'), log: world.log, drivers, events: new RecordedEvents(recorderFor('expand-controller'), world.clock) };
   return [

@@ -1,8 +1,8 @@
 import { persistentVolumeClaimKind } from '../../api/kinds/core/persistent-volume-claim.ts';
 import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts';
-import { provisioner } from '../../storage/provisioner/controller.ts';
+import { provisioner, type ProvisionerOptions } from '../../storage/provisioner/controller.ts';
 import { reclaimer, type ReclaimerOptions } from '../../storage/reclaimer/controller.ts';
-import { type BinderOptions, volumeBinder } from '../../storage/binder/controller.ts';
+import { volumeBinder } from '../../storage/binder/controller.ts';
 import { VolumesView } from '../../storage/volumes/view.ts';
 import type { FencedDrivers } from '../../drivers/driver-set.ts';
 import type { Client } from '../../client/client.ts';
@@ -12,7 +12,7 @@ import { Trigger } from '../../client/controller/loop.ts';
 import { RecordedEvents } from '../../client/events/event-dedup.ts';
 import type { World } from '../../world/world.ts';
 
-export interface StorageControllersOptions extends Pick<BinderOptions, 'bindTogether'>, Pick<ReclaimerOptions, 'listDirectory'> {
+export interface StorageControllersOptions extends Pick<ProvisionerOptions, 'bindTogether'>, Pick<ReclaimerOptions, 'listDirectory'> {
   readonly client: Client;
   readonly informers: Informers;
   readonly world: World;

@@ -11,9 +11,8 @@
 import { persistentVolumeClaimKind } from '../../api/kinds/core/persistent-volume-claim.ts';
 import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts';
 import type { Claim } from '../../storage/volumes/claim.ts';
-import { claimBoundTo, linkClaim, linkVolume, volumeInPhase } from '../../storage/volumes/edits.ts';
+import { boundPair, linkVolume } from '../../storage/volumes/edits.ts';
 import { matchVolume } from '../../storage/volumes/match.ts';
-import type { Volume } from '../../storage/volumes/volume.ts';
 import type { Result } from '../../client/client.ts';
 import type { Cancel } from '../../world/world.ts';
 import type { AbortReason, PodInfo, PreBindContext } from '../framework.ts';
@@ -180,7 +179,7 @@ class PodVolumesBinding {
     const labels = nodeLabels.labelsOf(this.#volumes.nodeName);
     if (claim.volumeName !== '' || matchVolume(claim, volume, { node: { labels } }) !== 'fits') return failedFor(modified('persistentvolumes', volumeName));
     if (!bindsTogether) return this.#outcome(`pv/${volumeName}`, await framework.client.update(persistentVolumeKind, linkVolume(volume, claim)));
-    const pair = await framework.client.bindTogether(boundPair(volume, claim));
+    const pair = await framework.client.bindTogether(boundPair(linkVolume(volume, claim), claim));
     if (pair.ok) this.#written.set(`pvc/${key}`, pair.value.claim.metadata.resourceVersion ?? '0');
     return this.#outcome(`pv/${volumeName}`, pair.ok ? { ok: true, value: pair.value.volume } : pair);
   }
@@ -212,9 +211,3 @@ const podGone: AbortReason = 'pod gone';
 /** The API server's message for a conflict. */
 const modified = (resource: string, name: string): string =>
   `Operation cannot be fulfilled on ${resource} "${name}": the object has been modified; please apply your changes to the latest version and try again`;
-
-/** As the binder would write them. */
-function boundPair(volume: Volume, claim: Claim) {
-  const bound = volumeInPhase(linkVolume(volume, claim), 'Bound');
-  return { volume: bound, claim: claimBoundTo(linkClaim(claim, volume.name), bound) };
-}

@@ -8,12 +8,13 @@ import { storageClassKind } from '../../api/kinds/storage/storage-class.ts';
 import { volumeSnapshotContentKind, volumeSnapshotKind } from '../../api/kinds/snapshot/volume-snapshot.ts';
 import { restoredSnapshotOf } from '../volumes/data-source.ts';
 import { annotations } from '../../api/volumes/annotations.ts';
-import { claimKey } from '../volumes/claim.ts';
+import { type Claim, claimKey, takesAnyVolume } from '../volumes/claim.ts';
 import type { CreateOutcome, DeleteOutcome, DriverCapabilities } from '../../api/volumes/driver-capabilities.ts';
 import { afterFailure, type Asset, isFor, type VolumeIntent, volumeNameOf } from '../../api/volumes/intent.ts';
+import { boundPair } from '../volumes/edits.ts';
 import type { VolumesView } from '../volumes/view.ts';
 import { changedObject, type Index, keyOf } from '../../client/informers/cache.ts';
-import type { Client } from '../../client/client.ts';
+import type { Client, Result, VolumeClaimBinding } from '../../client/client.ts';
 import type { ObjectWrite } from '../../client/decision.ts';
 import { RecentMap } from '../../client/recent-map.ts';
 import { confirmCurrent } from '../../client/controller/confirm.ts';
@@ -37,7 +38,7 @@ import {
   provisionedVolume,
 } from './actions.ts';
 import { CsiSources } from './csi-sources.ts';
-import { decide, isLeftGuarded, lacksMigratedTo, type ProvisionerSubject, type ProvisionerSnapshot } from './decide.ts';
+import { decide, isLeftGuarded, lacksMigratedTo, markedFor, type ProvisionerSubject, type ProvisionerSnapshot, succeeded } from './decide.ts';
 import { messages } from './messages.ts';
 import { provisionerOf } from './provisioning-need.ts';
 import { DataSources } from './data-sources.ts';
@@ -65,6 +66,8 @@ export interface ProvisionerOptions {
   readonly provisionTrigger: Source<string>;
   /** Fired for claims for which there is a volume after all: the binder decides about them next. */
   readonly bindTrigger: Trigger<string>;
+  /** Creates a volume that is bound to its claim from the start, and ends its intent, in one transaction. Absent: the server cannot. */
+  readonly bindTogether?: (binding: VolumeClaimBinding) => Promise<Result<unknown>>;
   /** The server has the kinds of snapshots. */
   readonly hasSnapshots?: boolean;
   /** The server has VolumePopulators and ReferenceGrants. */
@@ -87,7 +90,7 @@ export function provisioner(options: ProvisionerOptions): Controller<string, Pro
       : [];
   return defineController<string, ProvisionerSubject, ProvisionerAction>({
     name: 'provisioner',
-    parallelism: 16,
+    parallelism: 64,
     sources: [
       options.provisionTrigger,
       source(persistentVolumeClaimKind, (change) => running.keysForClaimChange(keyOf(changedObject(change).metadata))),
@@ -173,6 +176,7 @@ class Provisioner {
     const [classes, nodes] = [informers.cache(storageClassKind), informers.cache(nodeKind)];
     this.#snapshot = {
       lastEvent: events.lastEvent,
+      bindsTogether: options.bindTogether !== undefined,
       volume: (name) => view.volumes.get(name),
       class: (name) => classes.get({ name }),
       bestFit: (claim, fit) => view.bestFit(claim, fit),
@@ -230,16 +234,25 @@ class Provisioner {
   /** Writes what a decision creates. */
   async begin(write: Extract<ObjectWrite, { readonly do: 'create' }>): Promise<Outcome> {
     const result = await this.writer.attempt(write);
-    if (result.ok && result.value !== undefined && write.object.kind === volumeIntentKind.kind) this.#begun.set(result.value.metadata.uid ?? '', true);
-    return outcomeOf(result);
+    if (!result.ok || result.value === undefined || write.object.kind !== volumeIntentKind.kind) return outcomeOf(result);
+    this.#begun.set(result.value.metadata.uid ?? '', true);
+    const intent = result.value as VolumeIntent;
+    // The answer to the write is as good as a read of the intent. Other drivers are asked in a pass of their own, which waits for them.
+    return isFor(intent, 'Create') && this.#isSocket(intent) ? this.#ask(intent) : 'done';
+  }
+
+  #isSocket({ spec }: CreateIntent): boolean {
+    return this.#options.drivers.facts(spec.driver)?.csi !== undefined;
   }
 
   /** The server is asked for the intent once more: a deposed leader must not create an asset that was deleted long ago. */
   async createAsset(intent: CreateIntent): Promise<Outcome> {
-    const { client, drivers } = this.#options;
-    const current = await confirmCurrent(client, volumeIntentKind, intent);
+    const current = await confirmCurrent(this.#options.client, volumeIntentKind, intent);
     if (current !== 'done') return current;
-    if (drivers.facts(intent.spec.driver)?.csi === undefined) return this.#create(intent);
+    return this.#isSocket(intent) ? this.#ask(intent) : this.#create(intent);
+  }
+
+  #ask(intent: CreateIntent): Outcome {
     const { namespace, name } = intent.spec.claimRef;
     return this.#calls.start(
       volumeNameOf(intent),
@@ -274,9 +287,28 @@ class Provisioner {
    * crash it is asked again. What is not a new PersistentVolume at once goes through the intent.
    */
   async #keep(intent: CreateIntent, asset: Asset): Promise<Outcome> {
-    const isRepeatable = this.#options.drivers.facts(intent.spec.driver)?.csi !== undefined;
-    if (isRepeatable && (await this.writer.attempt({ do: 'create', object: provisionedVolume(intent, asset) })).ok) return 'done';
+    if (!this.#isSocket(intent)) return this.#record(intent, afterCreated(intent, asset));
+    const volume = provisionedVolume(intent, asset);
+    if (await this.#createBound(intent, volume)) return 'done';
+    if ((await this.writer.attempt({ do: 'create', object: volume })).ok) return 'done';
     return this.#record(intent, afterCreated(intent, asset));
+  }
+
+  /** False: the claim does not wait for the volume any more, or changed meanwhile. The binder decides about the two, once the volume is there. */
+  async #createBound(intent: CreateIntent, volume: PersistentVolume): Promise<boolean> {
+    const { bindTogether, events } = this.#options;
+    const claim = this.#claimOf(intent);
+    if (bindTogether === undefined || claim === undefined || !takesAnyVolume(claim) || claim.object.metadata.deletionTimestamp !== undefined) return false;
+    const { name, uid } = intent.metadata;
+    if (name === undefined || uid === undefined) return false;
+    const { ok } = await bindTogether({ ...boundPair(volume, { ...claim, object: markedFor(claim, claim.provisioner ?? intent.spec.driver) }), intent: { name, uid } });
+    if (ok) events.record(succeeded(intent, claim));
+    return ok;
+  }
+
+  #claimOf({ spec: { claimRef } }: CreateIntent): Claim | undefined {
+    const claim = this.#options.view.claim(claimKey(claimRef.namespace, claimRef.name));
+    return claim?.uid === claimRef.uid ? claim : undefined;
   }
 
   /** A driver that answers with the volume of another claim must not get two PersistentVolumes for it, and above all not be asked to delete it. */
@@ -320,8 +352,8 @@ class Provisioner {
     return this.writer.perform({ do: 'update', object, from });
   }
 
-  #warn({ spec }: CreateIntent, reason: string, message: string): void {
-    const claim = this.#options.view.claim(claimKey(spec.claimRef.namespace, spec.claimRef.name));
-    if (claim?.uid === spec.claimRef.uid) this.#options.events.record({ about: claim.object, type: 'Warning', reason, message });
+  #warn(intent: CreateIntent, reason: string, message: string): void {
+    const claim = this.#claimOf(intent);
+    if (claim !== undefined) this.#options.events.record({ about: claim.object, type: 'Warning', reason, message });
   }
 }

@@ -17,6 +17,7 @@ interface Given {
   readonly drivers?: readonly DriverCapabilities[];
   readonly nodes?: readonly string[];
   readonly isAsked?: boolean;
+  readonly bindsTogether?: boolean;
 }
 
 const csiDriver: DriverCapabilities = { ...hostPathDriver, name: 'csi.example.com', mountOptions: true, block: true };
@@ -25,11 +26,12 @@ const claim = pvc('data', '1Gi');
 const asset: Asset = { handle: '/tmp/x', capacity: '1Gi', source: { hostPath: { path: '/tmp/x' } } };
 
 function run(
-  { claim: object, storageClass: given = dynamic, volumes = [], intents = [], drivers = [hostPathDriver], nodes = [], isAsked = false }: Given,
+  { claim: object, storageClass: given = dynamic, volumes = [], intents = [], drivers = [hostPathDriver], nodes = [], isAsked = false, bindsTogether = false }: Given,
   now = 0,
 ) {
   const snapshot: ProvisionerSnapshot = {
     lastEvent: () => undefined,
+    bindsTogether,
     volume: (name) => volumes.map(readVolume).find((volume) => volume.name === name),
     class: (name) => (given.metadata.name === name ? given : undefined),
     bestFit: () => undefined,
@@ -54,6 +56,43 @@ function begun(given: Given = { claim }): CreateIntent {
     throw new Error('nothing was begun');
   return created.object as CreateIntent;
 }
+
+describe('a claim whose volume is created bound', () => {
+  const csi = { topology: false, clones: false, restores: false, modifies: false, reportsCapacity: false };
+  const given: Given = { claim, storageClass: storageClass('class', { provisioner: csiDriver.name }), drivers: [csiDriver], bindsTogether: true };
+  const mark = { do: 'update', object: { metadata: { annotations: { 'volume.kubernetes.io/storage-provisioner': csiDriver.name } } } };
+  const begunAt = (seconds: number): CreateIntent => {
+    const intent = begun(given);
+    return { ...intent, metadata: { ...intent.metadata, creationTimestamp: new Date(seconds * 1000).toISOString() } };
+  };
+
+  it('is marked for its provisioner when it is bound, and not before, if the driver is behind a socket', () => {
+    const drivers = [{ ...csiDriver, csi }];
+    expect(run({ ...given, drivers, bindsTogether: false }).actions).toMatchObject([mark, { do: 'recordEvent' }, { do: 'create' }]);
+    expect(run(given).actions).toMatchObject([mark, { do: 'recordEvent' }, { do: 'create' }]);
+    expect(run({ ...given, drivers }).actions).toMatchObject([{ do: 'create', object: { kind: 'VolumeIntent' } }]);
+  });
+
+  it('is marked meanwhile, with an event, if the driver takes long', () => {
+    const intents = [begunAt(10)];
+    expect(run({ ...given, intents, isAsked: true }, 11_000)).toMatchObject({ actions: [], again: 12_000 });
+    expect(run({ ...given, intents, isAsked: true }, 12_000).actions).toMatchObject([
+      mark,
+      { do: 'recordEvent', event: { type: 'Normal', reason: 'ExternalProvisioning' } },
+    ]);
+  });
+
+  it('is marked when the driver has failed, and when the volume was not bound by its creation', () => {
+    const failing = afterFailure(begunAt(10), { message: 'no room', final: false }, 10_000) as CreateIntent;
+    expect(run({ ...given, intents: [failing] }, 10_001).actions).toMatchObject([mark]);
+    const published = provisionedVolume(begunAt(10), asset);
+    expect(run({ ...given, intents: [begunAt(10)], volumes: [published] }, 10_001).actions).toMatchObject([
+      mark,
+      { do: 'recordEvent', event: { reason: 'ProvisioningSucceeded' } },
+      { do: 'delete' },
+    ]);
+  });
+});
 
 describe('a claim that needs a volume', () => {
   it('is annotated first, then the intent is created', () => {

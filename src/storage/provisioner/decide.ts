@@ -20,6 +20,8 @@ import { heldSnapshot } from './snapshot-source.ts';
 
 export interface ProvisionerSnapshot extends ProvisioningSnapshot {
   readonly lastEvent: LastEvent;
+  /** A volume is created and bound to its claim in one write. */
+  readonly bindsTogether?: boolean;
 }
 
 /** The claim of one name, if it exists, and the intents for it and for earlier claims of that name. */
@@ -47,9 +49,10 @@ export function decide({ claim, intents, snapshot, isCloned = false, isAsked = (
       reasons: [{ code: 'NothingToProvision', text: 'no clone of it is being made', next: 'none' }],
     };
   }
-  const parts = intents.map((intent) =>
-    isAsked(intent) ? waitForAnswer(intent) : continueIntent(intent, { claim: claim?.uid === intent.spec.claimRef.uid ? claim : undefined, snapshot, now }),
-  );
+  const parts = intents.map((intent) => {
+    const pursuit = { claim: claim?.uid === intent.spec.claimRef.uid ? claim : undefined, snapshot, now };
+    return isAsked(intent) ? waitForAnswer(intent, pursuit) : continueIntent(intent, pursuit);
+  });
   const isBegun = intents.some((intent) => intent.spec.claimRef.uid === claim?.uid);
   return mergeDecisions(claim === undefined || isBegun ? parts : [...parts, begin(claim, snapshot, now)]);
 }
@@ -141,10 +144,11 @@ function provision(
   const { resourceVersion } = claim.object.metadata;
   const claimRef = { namespace, name, uid, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
   const intent = newIntent(provisionedName(claim), { operation: 'Create', driver: driver.name, claimRef, request });
-  const recorded = isInTree(provisioner) ? undefined : waitForExternal(claim, provisioner, { snapshot, now });
+  const marked = isInTree(provisioner) ? update(claim.object, markedFor(claim, provisioner)) : waitForExternal(claim, provisioner, { snapshot, now }).actions;
+  const isMarkedLater = snapshot.bindsTogether === true && driver.csi !== undefined && driver.name === provisioner;
   return {
     actions: [
-      ...(recorded?.actions ?? update(claim.object, markedFor(claim, provisioner))),
+      ...(isMarkedLater ? [] : marked),
       // Before the intent: from here on the snapshot cannot be deleted.
       ...(restored === undefined ? [] : update(restored, heldSnapshot(restored))),
       { do: 'create', object: intent },
@@ -162,8 +166,25 @@ const progress = (intent: CreateIntent, text: string): ProvisionerReason[] => [
   { code: 'Provisioning', text, next: 'driver', volume: volumeNameOf(intent), provisioner: intent.spec.driver },
 ];
 
-/** Nothing is decided before the driver's answer is written down: without the intent, what it may be making would have no owner. */
-const waitForAnswer = (intent: CreateIntent): ProvisionerDecision => ({ actions: [], reasons: progress(intent, 'the driver is asked to make it') });
+/**
+ * Nothing is decided before the driver's answer is written down: without the intent, what it may be making would have no owner. Most volumes are there
+ * at once, and their claims are marked for the provisioner by the write that binds them; of the others, users are told meanwhile.
+ */
+function waitForAnswer(intent: CreateIntent, { claim, snapshot, now }: IntentProgress): ProvisionerDecision {
+  const reasons = progress(intent, 'the driver is asked to make it');
+  if (claim === undefined || isInTree(claim.provisioner ?? intent.spec.driver)) return { actions: [], reasons };
+  const patience = (Date.parse(intent.metadata.creationTimestamp ?? '') || 0) + slowAnswerMs - now;
+  // A longer wait means that the clocks disagree.
+  if (patience > 0 && patience <= slowAnswerMs) return { actions: [], reasons, again: now + patience };
+  const { actions, again } = waitForExternal(claim, claim.provisioner ?? intent.spec.driver, { snapshot, now });
+  return { actions, reasons, ...(again === undefined ? {} : { again }) };
+}
+
+const slowAnswerMs = 2000;
+
+/** The claim of an intent, marked for its provisioner, if that was left to the write that binds it. */
+const marking = (claim: Claim | undefined, { spec }: CreateIntent): readonly ProvisionerAction[] =>
+  claim === undefined || claim.provisioner !== undefined || isInTree(spec.driver) ? [] : update(claim.object, markedFor(claim, spec.driver));
 
 /** An intent is always finished, with or without its claim, unless the driver certainly created nothing. */
 function continueIntent(intent: CreateIntent, pursuit: IntentProgress): ProvisionerDecision {
@@ -188,15 +209,19 @@ function isPublished(intent: CreateIntent, snapshot: ProvisionerSnapshot): boole
 
 function finish(intent: CreateIntent, claim: Claim | undefined): ProvisionerDecision {
   const name = volumeNameOf(intent);
-  const message = messages.succeeded(name, intent.spec.driver);
+  const text = messages.succeeded(name, intent.spec.driver);
   return {
-    actions: [
-      ...(claim === undefined ? [] : [recordOnce({ about: claim.object, type: 'Normal', reason: 'ProvisioningSucceeded', message })]),
-      { do: 'delete', object: intent },
-    ],
-    reasons: [{ code: 'ProvisioningSucceeded', text: message, next: 'binder', volume: name }],
+    actions: [...marking(claim, intent), ...(claim === undefined ? [] : [recordOnce(succeeded(intent, claim))]), { do: 'delete', object: intent }],
+    reasons: [{ code: 'ProvisioningSucceeded', text, next: 'binder', volume: name }],
   };
 }
+
+export const succeeded = (intent: CreateIntent, { object: about }: Claim): ObjectEvent => ({
+  about,
+  type: 'Normal',
+  reason: 'ProvisioningSucceeded',
+  message: messages.succeeded(volumeNameOf(intent), intent.spec.driver),
+});
 
 /** The driver failed. If the scheduler selected a node, it selects again; otherwise the same request is tried for ever. */
 function retry(intent: CreateIntent, { claim, snapshot, now }: IntentProgress): ProvisionerDecision {
@@ -209,7 +234,8 @@ function retry(intent: CreateIntent, { claim, snapshot, now }: IntentProgress): 
     return { actions: [...update(claim.object, withoutNode(claim.object)), { do: 'delete', object: intent }], reasons };
   }
   const wait = waitsUntil(intent, now, snapshot.driver(intent.spec.driver)?.csi?.answersSince);
-  return wait === undefined ? { actions: [{ do: 'createAsset', intent }], reasons } : { actions: [], reasons, again: wait };
+  const marked = marking(claim, intent);
+  return wait === undefined ? { actions: [...marked, { do: 'createAsset', intent }], reasons } : { actions: marked, reasons, again: wait };
 }
 
 function stillNeeds(claim: Claim, intent: CreateIntent, snapshot: ProvisionerSnapshot): boolean {
@@ -221,7 +247,7 @@ function stillNeeds(claim: Claim, intent: CreateIntent, snapshot: ProvisionerSna
 const sameRequest = (a: CreateRequest, b: CreateRequest): boolean => sortedJson(a) === sortedJson(b);
 
 /** External provisioners read either annotation. */
-function markedFor(claim: Claim, provisioner: string): PersistentVolumeClaim {
+export function markedFor(claim: Claim, provisioner: string): PersistentVolumeClaim {
   if (claim.provisioner === provisioner) return claim.object;
   return withAnnotations(claim.object, {
     [annotations.betaStorageProvisioner]: provisioner,

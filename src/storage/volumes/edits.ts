@@ -114,6 +114,12 @@ export function claimBoundTo(claim: PersistentVolumeClaim, volume: PersistentVol
   };
 }
 
+/** The two, bound to each other, in spec and status. `volume`: its claimRef names the claim already. */
+export function boundPair(volume: PersistentVolume, claim: Claim): { readonly volume: PersistentVolume; readonly claim: PersistentVolumeClaim } {
+  const bound = volumeInPhase(volume, 'Bound');
+  return { volume: bound, claim: claimBoundTo(linkClaim(claim, volume.metadata.name ?? ''), bound) };
+}
+
 export const sameList = (a: readonly string[], b: readonly string[]): boolean => a.length === b.length && a.every((item, i) => item === b[i]);
 
 function capacityFrom(volume: PersistentVolume, { capacity: known }: PersistentVolumeClaimStatus): Pick<PersistentVolumeClaimStatus, 'capacity'> {

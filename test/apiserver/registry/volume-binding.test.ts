@@ -14,6 +14,19 @@ async function pair(api: ApiUnderTest, volumeName: string, claimName: string): P
   return bound(v.body, c.body);
 }
 
+const intents = '/apis/mooring.dev/v1/volumeintents';
+
+/** A claim, the intent by which its volume was made, and the binding of the two. */
+async function newPair(api: ApiUnderTest, name: string): Promise<{ readonly binding: Parsed; readonly intent: { readonly name: string; readonly uid: string } }> {
+  const { body: made } = await api.create(claims, claim(name));
+  const { namespace, uid } = made.metadata;
+  const request = { capacity: '1Gi', accessModes: ['ReadWriteOnce'], volumeMode: 'Filesystem', storageClassName: 'static', reclaimPolicy: 'Delete' };
+  const spec = { operation: 'Create', driver: 'csi.example.com', claimRef: { namespace, name, uid }, request };
+  const { body: begun } = await api.create(intents, { metadata: { name }, spec, status: { phase: 'Pending' } });
+  const intent = { name, uid: begun.metadata.uid };
+  return { binding: { ...bound(volume(name), made), intent }, intent };
+}
+
 /** An object without its name and identity, to compare two of them. */
 const alike = (object: Parsed): string => JSON.stringify(object).replaceAll(/one|two|[0-9a-f]{8}-[-0-9a-f]{27}|"\d+"/g, '?');
 
@@ -216,6 +229,55 @@ describe('both or neither', () => {
       expect((await api.create(bindings, binding, 'fieldValidation=Strict')).body.message).toContain('unknown field "volume.spec.capcity"');
       const { code, warnings } = await api.create(bindings, binding);
       expect([code, warnings]).toEqual([201, ['unknown field "volume.spec.capcity"']]);
+    }),
+  );
+
+  test(
+    'of which the volume is made by an intent: the volume is created bound, and the intent is deleted, at one revision',
+    onApi(async (api) => {
+      const { binding, intent } = await newPair(api, 'one');
+      const from = `resourceVersion=${api.store.revision()}`;
+      const seen = [await api.watch(volumes, from), await api.watch(claims, from), await api.watch(intents, from)];
+      const { code, body } = await api.create(bindings, binding);
+      expect(code).toBe(201);
+      const revision = String(api.store.revision());
+      expect(seen.map(({ lines }) => lines)).toEqual([[`ADDED one@${revision}`], [`MODIFIED one@${revision}`], [`DELETED one@${revision}`]]);
+      expect((await api.send('GET', `${volumes}/one`)).body).toEqual(body.volume);
+      expect(body.volume).toMatchObject({ metadata: { uid: expect.stringMatching(/./), resourceVersion: revision }, status: { phase: 'Bound' } });
+      expect(body).not.toHaveProperty('intent');
+      expect((await api.send('GET', `${intents}/${intent.name}`)).code).toBe(404);
+    }),
+  );
+
+  test.each<[string, (binding: Parsed) => Parsed, Parsed]>([
+    ['another intent of the name', (binding) => ({ ...binding, intent: { ...binding.intent, uid: 'x' } }), { code: 409 }],
+    ['an intent of another volume', (binding) => ({ ...binding, intent: { ...binding.intent, name: 'two' } }), { code: 422 }],
+    ['an intent without its uid', (binding) => ({ ...binding, intent: { name: 'one' } }), { code: 422 }],
+    ['a version of a volume that is new', changed('volume', ({ metadata }) => (metadata.resourceVersion = '1')), { code: 422 }],
+    ['a new volume that breaks a rule', changed('volume', ({ spec }) => delete spec.capacity), { code: 422, details: { kind: 'PersistentVolume' } }],
+    ['an old claim of a new volume', changed('claim', ({ metadata }) => (metadata.resourceVersion = '1')), { code: 409 }],
+  ])('nothing is created: %s', (_, change, status) =>
+    onApi(async (api) => {
+      const { binding } = await newPair(api, 'one');
+      const before = api.store.revision();
+      expect((await api.create(bindings, change(binding))).body).toMatchObject(status);
+      expect(api.store.revision()).toBe(before);
+    })(),
+  );
+
+  test(
+    'a volume of the name is not changed, and a finished intent creates no second one',
+    onApi(async (api) => {
+      const { binding } = await newPair(api, 'one');
+      expect((await api.create(bindings, binding, 'dryRun=All')).body.volume.status.phase).toBe('Bound');
+      const { body: first } = await api.create(bindings, binding);
+      const again = { ...binding, claim: first.claim };
+      expect((await api.create(bindings, again)).body).toMatchObject({ code: 404, details: { kind: 'volumeintents' } });
+      const other = await newPair(api, 'two');
+      await api.create(volumes, volume('two'));
+      const before = api.store.revision();
+      expect((await api.create(bindings, other.binding)).body).toMatchObject({ code: 409, reason: 'AlreadyExists', details: { kind: 'persistentvolumes' } });
+      expect(api.store.revision()).toBe(before);
     }),
   );
 

@@ -7,6 +7,13 @@ export interface VolumeBinding {
   metadata: ObjectMeta;
   volume: PersistentVolume;
   claim: PersistentVolumeClaim;
+  /** The volume was made by this VolumeIntent: it is created, bound from the start, and the intent is deleted with the same write. */
+  intent?: VolumeBindingIntent;
+}
+
+export interface VolumeBindingIntent {
+  readonly name: string;
+  readonly uid: string;
 }
 
 export const volumeBindingKind = {

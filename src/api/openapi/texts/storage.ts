@@ -92,5 +92,9 @@ podSpec That pod's spec as it was created, as JSON without the node.
 reschedule Whether the volume may be created for another node.`,
   VolumeBinding: `A volume and its claim, bound to each other in one write.
 volume The volume as it is to be.
-claim The claim as it is to be.`,
+claim The claim as it is to be.
+intent The VolumeIntent by which the volume was made: the volume is created, and the intent is deleted, in the same write.`,
+  VolumeBindingIntent: `A VolumeIntent that is finished.
+name Its name, which is the volume's.
+uid Its uid.`,
 };

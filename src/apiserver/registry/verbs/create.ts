@@ -8,7 +8,7 @@ import { adoptNamespace, dedupeOwners, fillSystemFields, generateName, wipeSyste
 import { parseWriteOptions, type WriteOptions } from '../../objects/options.ts';
 import { type Call, decodeObject, type Registry, targetOf } from '../registry.ts';
 import { keyOf, type Resource } from '../../objects/resources.ts';
-import { type EncodedObject, encode, revisionOf, dryRunRevision } from '../../objects/object-revision.ts';
+import { encode, revisionOf, dryRunRevision } from '../../objects/object-revision.ts';
 import { trackManagedFields } from '../field-manager.ts';
 import { type TransactionDraft, type PreparedWrite, write } from '../../objects/transaction.ts';
 import { validate } from '../validation.ts';
@@ -53,6 +53,8 @@ export interface Creation {
   readonly draft: TransactionDraft;
   /** Its managedFields are set already. */
   readonly tracked?: boolean;
+  /** What the same write makes of the admitted object: its status. */
+  readonly then?: (object: KubeObject) => Promise<KubeObject>;
   /** Whether to generate another name if this one exists. */
   readonly mayRename: () => boolean;
 }
@@ -61,7 +63,8 @@ export interface Creation {
 export async function prepareCreate(registry: Registry, call: Call, creation: Creation): Promise<PreparedWrite<ObjectRevision>> {
   const { resource } = call.route;
   const { draft, options } = creation;
-  const encoded = await admitCreation(registry, call, creation);
+  const admitted = await admitCreation(registry, call, creation);
+  const encoded = encode(resource, creation.then === undefined ? admitted : await creation.then(admitted));
   const { namespace = '', name = '' } = encoded.object.metadata;
   const key = keyOf(resource, namespace, name);
   if (options.dryRun) {
@@ -79,7 +82,7 @@ export async function prepareCreate(registry: Registry, call: Call, creation: Cr
   };
 }
 
-async function admitCreation(registry: Registry, call: Call, { object, options, draft, tracked }: Creation): Promise<EncodedObject> {
+async function admitCreation(registry: Registry, call: Call, { object, options, draft, tracked }: Creation): Promise<KubeObject> {
   const { resource, namespace } = call.route;
   const { kind } = resource;
   const { warnings } = call;
@@ -111,7 +114,7 @@ async function admitCreation(registry: Registry, call: Call, { object, options, 
   validate({ resource, object, old: undefined, write: 'create' });
   for (const warning of kind.warnings?.(object, undefined) ?? []) warnings.add(warning);
   await registry.admission.validate(admission);
-  return encode(resource, object);
+  return object;
 }
 
 function alreadyExists(resource: Resource, object: KubeObject, found: Entry | undefined): ApiError {

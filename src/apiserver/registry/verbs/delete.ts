@@ -58,12 +58,12 @@ export async function deleteOne(registry: Registry, call: Call, options: DeleteO
   return write(targetOf(registry, call), (draft) => prepareDeletion(registry, call, { options, draft }));
 }
 
-interface Deletion {
+export interface Deletion {
   readonly options: DeleteOptions;
   readonly draft: TransactionDraft;
 }
 
-async function prepareDeletion(registry: Registry, call: Call, { options, draft }: Deletion): Promise<PreparedWrite<DeletionResult>> {
+export async function prepareDeletion(registry: Registry, call: Call, { options, draft }: Deletion): Promise<PreparedWrite<DeletionResult>> {
   const { resource, namespace, name, subresource } = call.route;
   const key = keyOf(resource, namespace, name);
   const entry = await draft.read(key);

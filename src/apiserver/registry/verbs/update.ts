@@ -107,10 +107,18 @@ async function prepareAbsent(registry: Registry, call: Call, { change, draft }: 
   await requireCreation(registry, call);
   wipeSystemFields(object);
   const { options, tracked = false } = change;
-  const prepared = await prepareCreate(registry, call, { object, options, draft, tracked, mayRename: () => false });
+  const then = change.thenStatus === undefined ? {} : { then: (created: KubeObject) => admitFirstStatus(registry, call, { change, draft, created }) };
+  const prepared = await prepareCreate(registry, call, { object, options, draft, tracked, mayRename: () => false, ...then });
   if (prepared.type === 'answer') return { type: 'answer', answer: { stored: prepared.answer, created: true } };
   // Another request may have created it meanwhile: then this is an update, so there is no `conflict`.
   return { type: 'commit', answer: (committed) => ({ stored: prepared.answer(committed), created: true }) };
+}
+
+/** The status of an object that the same write creates. Its revision counts as 0 until then. */
+async function admitFirstStatus(registry: Registry, call: Call, { change, draft, created }: Attempt & { readonly created: KubeObject }): Promise<KubeObject> {
+  const old = { ...created, metadata: { ...created.metadata, resourceVersion: '0' } };
+  const object = change.thenStatus?.(old) ?? old;
+  return await admitUpdate(registry, call, { change, draft, revision: 0, part: 'status', subresource: 'status', object, old });
 }
 
 /** The right to update an object does not include the right to create it. @throws ApiError 403 */
@@ -128,11 +136,12 @@ async function prepareUpdate(registry: Registry, call: Call, update: Update): Pr
   const { change, draft, entry, key } = update;
   const current = revisionOf(resource, entry);
   const old = current.object;
+  const revision = entry.modRevision;
   const part = { part: change.part, subresource: call.route.subresource };
-  let object = await admitUpdate(registry, call, { ...update, ...part, object: change.desired(old), old });
+  let object = await admitUpdate(registry, call, { change, draft, revision, ...part, object: change.desired(old), old });
   if (change.thenStatus !== undefined) {
     const status = { part: 'status', subresource: 'status' } as const;
-    object = await admitUpdate(registry, call, { ...update, ...status, object: change.thenStatus(object), old: object });
+    object = await admitUpdate(registry, call, { change, draft, revision, ...status, object: change.thenStatus(object), old: object });
   }
   const finished = isFinished(resource.kind, object, old);
   const encoded = encode(resource, object);
@@ -158,7 +167,9 @@ const commit = (before: Entry, stored: (committed: CommittedWrite) => ObjectRevi
   },
 });
 
-interface Admission extends Update {
+interface Admission extends Attempt {
+  /** Of the stored object; 0: it is being created by the same write. */
+  readonly revision: number;
   readonly part: Part;
   readonly subresource: string;
   readonly object: KubeObject;
@@ -169,7 +180,7 @@ interface Admission extends Update {
 async function admitUpdate(registry: Registry, call: Call, admitted: Admission): Promise<KubeObject> {
   const { resource, namespace, name } = call.route;
   const { kind } = resource;
-  const { change, part, subresource, draft, entry, object, old } = admitted;
+  const { change, part, subresource, draft, revision, object, old } = admitted;
   const { warnings } = call;
   const admission: AdmissionRequest = {
     operation: 'update',
@@ -189,7 +200,7 @@ async function admitUpdate(registry: Registry, call: Call, admitted: Admission):
   if (change.tracked !== true) trackManagedFields(registry, call, { object, old, subresource, options: change.options });
   await registry.admission.mutate(admission);
   for (const warning of dedupeOwners(object, 'admitted')) warnings.add(warning);
-  checkVersion(kind, object, entry.modRevision);
+  checkVersion(kind, object, revision);
   keepGeneration(object, old);
   prepare(part, kind, { object, old, now: registry.world.clock.now() });
   keepSystemFields(object, old);

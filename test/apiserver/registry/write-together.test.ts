@@ -7,7 +7,7 @@ import { cloneObject } from '../../../src/api/schema/index.ts';
 import { Metrics } from '../../../src/apiserver/metrics/metrics.ts';
 import { orderedPlugins } from '../../../src/apiserver/admission/plugin-order.ts';
 import { defaultServiceNetwork } from '../../../src/apiserver/admission/plugins/service-allocation.ts';
-import { updateTogether, type UpdateCall } from '../../../src/apiserver/registry/volume-bindings/update-together.ts';
+import { type UpdateCall, writeTogether } from '../../../src/apiserver/registry/volume-bindings/write-together.ts';
 import { KeyLocks } from '../../../src/apiserver/objects/locks.ts';
 import { ListCache } from '../../../src/apiserver/objects/list-cache.ts';
 import type { Registry } from '../../../src/apiserver/registry/registry.ts';
@@ -62,7 +62,7 @@ test(
     for (const name of ['a', 'b', 'c']) await api.create(maps, { metadata: { name }, data: { n: '10' } });
     const watched = await api.watch(maps, `resourceVersion=${api.store.revision()}`);
     const pairs = Array.from({ length: 20 }, (_, i): [string, string] => (i % 2 === 0 ? ['a', 'b'] : ['c', 'a']));
-    await Promise.all(pairs.map(([from, to]) => updateTogether(registry, transfer(registry, from, to))));
+    await Promise.all(pairs.map(([from, to]) => writeTogether(registry, { updates: transfer(registry, from, to) })));
     const { items } = (await api.send('GET', maps)).body;
     expect(items.map((item: ConfigMap) => item.data?.['n'])).toEqual(['10', '20', '0']);
     // No watcher saw one without the other.
@@ -78,8 +78,8 @@ test(
     const registry = registryOf(api);
     await api.create(maps, { metadata: { name: 'a' }, data: { n: '10' } });
     const before = api.store.revision();
-    await expect(updateTogether(registry, transfer(registry, 'a', 'gone'))).rejects.toMatchObject({ code: 404 });
-    await expect(updateTogether(registry, transfer(registry, 'a', 'a'))).rejects.toMatchObject({ code: 400 });
+    await expect(writeTogether(registry, { updates: transfer(registry, 'a', 'gone') })).rejects.toMatchObject({ code: 404 });
+    await expect(writeTogether(registry, { updates: transfer(registry, 'a', 'a') })).rejects.toMatchObject({ code: 400 });
     expect(api.store.revision()).toBe(before);
   }),
 );

@@ -1,7 +1,9 @@
 import { statusErrors } from '../../../api/status.ts';
+import type { DeleteOptions } from '../../objects/options.ts';
 import type { Call, Registry } from '../registry.ts';
 import { targetOf } from '../registry.ts';
 import { type PreparedWrite, write } from '../../objects/transaction.ts';
+import { prepareDeletion } from '../verbs/delete.ts';
 import { type ObjectUpdate, type UpdateResult, prepareObjectUpdate } from '../verbs/update.ts';
 
 export interface UpdateCall {
@@ -9,19 +11,36 @@ export interface UpdateCall {
   readonly change: ObjectUpdate;
 }
 
+export interface DeleteCall {
+  readonly call: Call;
+  readonly options: DeleteOptions;
+}
+
+interface Together {
+  readonly updates: readonly UpdateCall[];
+  readonly deletion?: DeleteCall | undefined;
+}
+
 /**
- * Several updates in one transaction: all of them happen, at one revision, or none does. Each is admitted and validated
+ * Several updates, and a deletion, in one transaction: all of them happen, at one revision, or none does. Each is admitted and validated
  * like any write. If another request writes one of the objects meanwhile, all are prepared again.
  */
-export async function updateTogether(registry: Registry, several: readonly UpdateCall[]): Promise<readonly UpdateResult[]> {
-  const [first] = several;
+export async function writeTogether(registry: Registry, { updates, deletion }: Together): Promise<readonly UpdateResult[]> {
+  const [first] = updates;
   if (first === undefined) return [];
-  refuseRepeats(several);
+  refuseRepeats(updates);
   return write(targetOf(registry, first.call), async (draft) => {
+    const removed = deletion === undefined ? undefined : await prepareDeletion(registry, deletion.call, { options: deletion.options, draft });
     const prepared: PreparedWrite<UpdateResult>[] = [];
-    for (const { call, change } of several) prepared.push(await prepareObjectUpdate(registry, call, { change, draft }));
+    for (const { call, change } of updates) prepared.push(await prepareObjectUpdate(registry, call, { change, draft }));
     if (prepared.every((one) => one.type === 'answer')) return { type: 'answer', answer: prepared.map((one) => one.answer) };
-    return { type: 'commit', answer: (committed) => prepared.map((one) => (one.type === 'answer' ? one.answer : one.answer(committed))) };
+    return {
+      type: 'commit',
+      answer: (committed) => {
+        if (removed?.type === 'commit') removed.answer(committed);
+        return prepared.map((one) => (one.type === 'answer' ? one.answer : one.answer(committed)));
+      },
+    };
   });
 }
 
