@@ -20,7 +20,7 @@ import { realDirectories, unsyncedDirectories } from '../host/directories.ts';
 import { realDisk } from '../host/disk.ts';
 import { realHostFiles } from '../host/files.ts';
 import { firstSignal } from '../host/first-signal.ts';
-import { realImageDevices, realImages, whyNoImages } from '../host/images.ts';
+import { mayResizeMounted, realImageDevices, realImages, whyNoImages } from '../host/images.ts';
 import { realMounts } from '../host/mounts.ts';
 import { createRealWorld } from '../host/world.ts';
 import { type Command, type FlagValues, UsageError } from './command.ts';
@@ -119,7 +119,15 @@ function backendOf(type: DriverType, driverName: string, root: string): VolumeBa
   const host = { mounts: realMounts(), files: realHostFiles };
   switch (type) {
     case 'image':
-      return imageBackend({ ...host, driverName, root, images: realImages(root), devices: realImageDevices, copies: realCopies });
+      return imageBackend({
+        ...host,
+        driverName,
+        root,
+        images: realImages(root),
+        devices: realImageDevices,
+        copies: realCopies,
+        expandsOnline: mayResizeMounted(),
+      });
     case 'host-path':
       return hostPathBackend({ ...host, driverName, root, copies: realCopies });
     case 'hollow':

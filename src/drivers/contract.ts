@@ -199,7 +199,18 @@ export interface NodeDriver {
   /** Whether the volume is expanded only once it is published, as the kubelet does it. Absent: as soon as it is staged. */
   expandsPublished?(volume: VolumeOnNode): boolean;
   /** Absent: statfs of the volume's path. */
-  nodeGetVolumeStats?(path: string): Promise<DriverAnswer<Usage>>;
+  nodeGetVolumeStats?(path: string): Promise<DriverAnswer<VolumeStats>>;
+}
+
+/** `health`: of drivers that tell. */
+export interface VolumeStats extends Usage {
+  readonly health?: VolumeHealth;
+}
+
+/** Whether a volume can be used as it should, and in words why not. */
+export interface VolumeHealth {
+  readonly abnormal: boolean;
+  readonly message: string;
 }
 
 /** A CSI driver that is registered on the node by its socket. */

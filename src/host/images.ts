@@ -45,6 +45,12 @@ export const realImageDevices: ImageDevices = {
     releaseDevice(image, async (device) => (await readMounts()).some(({ source, root }) => source === device || root === `/${path.basename(device)}`)),
 };
 
+/** Whether this process may resize a mounted file system: ext4 asks for CAP_SYS_RESOURCE, bit 24 of the effective capabilities. */
+export function mayResizeMounted(): boolean {
+  const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0';
+  return ((BigInt(`0x${effective}`) >> 24n) & 1n) === 1n;
+}
+
 const sizeOf = (file: string): Promise<bigint | undefined> =>
   fs.stat(file, { bigint: true }).then(
     ({ size }) => size,

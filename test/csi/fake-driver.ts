@@ -39,6 +39,8 @@ export class FakeCsiDriver {
   /** The statuses that the node reported to the registration socket. */
   readonly statuses: { readonly registered: boolean; readonly error: string }[] = [];
   maxVolumes: bigint;
+  /** Of all volumes. */
+  condition: { readonly abnormal: boolean; readonly message: string } | undefined;
 
   constructor(options: FakeDriverOptions) {
     this.#options = options;
@@ -98,7 +100,10 @@ export class FakeCsiDriver {
     const { host, directory, capabilities = ['STAGE_UNSTAGE_VOLUME'], nodeId = 'node-1', topology = {} } = this.#options;
     const contentOf = (volumeId: string): string => `${directory}/${volumeId.slice(-40)}`;
     return handlersOf(Node, {
-      nodeGetCapabilities: async () => ({ capabilities: capabilities.map((name) => ({ type: { case: 'rpc', value: { type: Rpc[name] } } })) }),
+      nodeGetCapabilities: (request) =>
+        this.#task('nodeGetCapabilities', request, async () => ({
+          capabilities: capabilities.map((name) => ({ type: { case: 'rpc' as const, value: { type: Rpc[name] } } })),
+        })),
       nodeGetInfo: (request) =>
         this.#task('nodeGetInfo', request, async () => ({ nodeId, maxVolumesPerNode: this.maxVolumes, accessibleTopology: { segments: topology } })),
       nodeStageVolume: (request) =>
@@ -133,6 +138,7 @@ export class FakeCsiDriver {
             { unit: Unit.BYTES, total: 100n, used: 30n, available: 70n },
             { unit: Unit.INODES, total: 10n, used: 3n, available: 7n },
           ],
+          ...(this.condition === undefined ? {} : { volumeCondition: this.condition }),
         })),
     });
   }

@@ -10,6 +10,7 @@ import { csiNode } from '../../src/drivers/csi/node.ts';
 import { Http2Channel } from '../../src/grpc/http2-channel.ts';
 import { createRealWorld } from '../../src/host/world.ts';
 import { Machine, SimulatedHost } from '../../src/sim/host/simulated-host.ts';
+import { Deadlines } from './deadlines.ts';
 import { FakeCsiDriver, type FakeDriverOptions } from './fake-driver.ts';
 
 export const world = createRealWorld({ logLevel: 'error' });
@@ -23,7 +24,8 @@ export class SocketNodeHarness {
   readonly #directory = mkdtempSync(path.join(tmpdir(), 'moor-csi-'));
   readonly host = new SimulatedHost(new Machine());
   readonly machine = { mounts: this.host, files: this.host };
-  readonly channel = new Http2Channel({ address: `unix://${path.join(this.#directory, 'csi.sock')}`, timers: world.timers });
+  readonly deadlines = new Deadlines(world.timers);
+  readonly channel = new Http2Channel({ address: `unix://${path.join(this.#directory, 'csi.sock')}`, timers: this.deadlines });
   driver = new FakeCsiDriver({ host: this.machine, directory: '/content' });
   isRegistered = true;
   /** The spec of its CSIDriver; undefined: there is none. */

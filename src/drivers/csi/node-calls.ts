@@ -1,4 +1,5 @@
 import type { CSIDriver, PersistentVolumeSource, Pod, Secret, VolumeSource } from '../../api/generated/types.ts';
+import type { CallOptions } from '../../grpc/channel.ts';
 import { createClient, type Client } from '../../grpc/client.ts';
 import { Node, NodeServiceCapability_RPC_Type as Rpc } from '../../grpc/generated/csi.ts';
 import { inlineCsiHandle } from '../../api/volumes/csi-translation.ts';
@@ -30,6 +31,8 @@ export interface CsiSocketOptions extends NodeHost {
 /** csiTimeout in kubernetes/pkg/volume/csi/csi_plugin.go */
 const timeoutMs = 120_000;
 export const callOptions = { timeoutMs } as const;
+/** Requests to the kubelet's API wait for the answers. */
+export const statsOptions = { timeoutMs: 5_000 } as const;
 
 export interface NodeService {
   readonly client: Client<typeof Node>;
@@ -41,20 +44,22 @@ export interface NodeService {
 const capabilityNames = {
   stage: Rpc.STAGE_UNSTAGE_VOLUME,
   stats: Rpc.GET_VOLUME_STATS,
+  condition: Rpc.VOLUME_CONDITION,
   expand: Rpc.EXPAND_VOLUME,
   singleNodeMultiWriter: Rpc.SINGLE_NODE_MULTI_WRITER,
   mountGroup: Rpc.VOLUME_MOUNT_GROUP,
 } as const;
 
-export async function openNodeService({ channel, pathInDriver: path }: CsiSocket): Promise<DriverAnswer<NodeService>> {
+export async function openNodeService({ channel, pathInDriver: path }: CsiSocket, options: CallOptions = callOptions): Promise<DriverAnswer<NodeService>> {
   const client = createClient(Node, channel);
-  const answer = await answerOf(client.nodeGetCapabilities({}, callOptions));
+  const answer = await answerOf(client.nodeGetCapabilities({}, options));
   if (!answer.ok) return answer;
   const types = new Set(answer.value.capabilities.map(({ type }) => (type.case === 'rpc' ? type.value.type : Rpc.UNKNOWN)));
-  const { stage, stats, expand, singleNodeMultiWriter, mountGroup } = capabilityNames;
+  const { stage, stats, condition, expand, singleNodeMultiWriter, mountGroup } = capabilityNames;
   const has = {
     stage: types.has(stage),
     stats: types.has(stats),
+    condition: types.has(condition),
     expand: types.has(expand),
     singleNodeMultiWriter: types.has(singleNodeMultiWriter),
     mountGroup: types.has(mountGroup),

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Misbehaviour } from '../../../test/csi/fake-driver.ts';
-import { done, pod, request, root, SocketNodeHarness, staging, target, volume } from '../../../test/csi/socket-node-harness.ts';
+import { done, pod, request, root, sha256, SocketNodeHarness, staging, target, volume } from '../../../test/csi/socket-node-harness.ts';
 import type { Channel } from '../../grpc/channel.ts';
 import { mountAt } from '../mount/node-host.ts';
 
@@ -10,6 +10,72 @@ beforeEach(() => {
   fake = new SocketNodeHarness();
 });
 afterEach(() => fake[Symbol.asyncDispose]());
+
+describe('a driver that hangs', () => {
+  const other = { name: 'pv-2', stagingPath: staging.replace(sha256('vol-1'), sha256('vol-2')), target: target.replace('pv-1', 'pv-2') };
+  const second = volume({ csi: { driver: 'fake.example.com', volumeHandle: 'vol-2' } }, { name: other.name });
+  type Csi = Awaited<ReturnType<SocketNodeHarness['start']>>;
+
+  /** Of each call: what comes before it, and the call. */
+  const stage = (csi: Csi) => csi.nodeStageVolume?.({ volume: volume(), stagingPath: staging, pod: pod() });
+  const publish = (csi: Csi) => csi.nodePublishVolume(request(volume()));
+  const unpublish = (csi: Csi) => csi.nodeUnpublishVolume({ target, name: 'pv-1', podUid: 'uid-1' });
+  const unstage = (csi: Csi) => csi.nodeUnstageVolume?.({ handle: 'pv-1', stagingPath: staging });
+  const expand = (csi: Csi) => csi.nodeExpandVolume?.({ volume: volume(), stagingPath: staging, target, pod: pod(), capacity: '2Gi' });
+
+  test.each([
+    ['nodeStageVolume', [], stage],
+    ['nodePublishVolume', [stage], publish],
+    ['nodeUnpublishVolume', [stage, publish], unpublish],
+    ['nodeUnstageVolume', [stage, publish, unpublish], unstage],
+    ['nodeExpandVolume', [stage, publish], expand],
+  ] as const)(
+    'in %s: the call ends with its deadline, other volumes go on meanwhile, nothing mounted is lost, and a repetition succeeds',
+    async (method, before, call) => {
+      const csi = await fake.start({ capabilities: ['STAGE_UNSTAGE_VOLUME', 'EXPAND_VOLUME', 'GET_VOLUME_STATS'] });
+      for (const each of before) expect(await each(csi)).toMatchObject({ ok: true });
+      const mounted = async () => (await fake.host.table()).map((entry) => entry.target).filter((each) => each === staging || each === `${target}/mount`);
+      const had = await mounted();
+      fake.driver.misbehaves.set(method, 'hang');
+      const hanging = call(csi);
+      await expect.poll(() => fake.driver.last(method)).toBeDefined();
+      fake.driver.misbehaves.clear();
+      expect(await csi.nodeStageVolume?.({ volume: second, stagingPath: other.stagingPath, pod: pod() })).toEqual(done);
+      expect(await csi.nodePublishVolume(request(second, other))).toMatchObject({ ok: true });
+      fake.deadlines.pass();
+      expect(await hanging).toMatchObject({ ok: false, final: false, message: expect.stringContaining('context deadline exceeded') });
+      expect(await mounted()).toEqual(had);
+      expect(await call(csi)).toMatchObject({ ok: true });
+      expect(await csi.nodeUnpublishVolume({ target: other.target, name: other.name, podUid: 'uid-1' })).toEqual(done);
+    },
+  );
+
+  test('in nodeGetVolumeStats: it is not asked again for a minute, so that no page waits for each of its volumes', async () => {
+    const csi = await fake.start({ capabilities: ['STAGE_UNSTAGE_VOLUME', 'GET_VOLUME_STATS'] });
+    await stage(csi);
+    await publish(csi);
+    fake.driver.misbehaves.set('nodeGetVolumeStats', 'hang');
+    const asked = () => fake.driver.calls.filter(({ method }) => method === 'nodeGetVolumeStats').length;
+    const hanging = csi.nodeGetVolumeStats?.(`${target}/mount`);
+    await expect.poll(asked).toBe(1);
+    fake.deadlines.pass();
+    expect(await hanging).toMatchObject({ ok: false, code: 'DeadlineExceeded' });
+    expect(await csi.nodeGetVolumeStats?.(`${target}/mount`)).toMatchObject({ ok: false, code: 'Unavailable' });
+    expect(asked()).toBe(1);
+    expect(await mountAt(fake.machine, `${target}/mount`)).toBeDefined();
+    expect(await unpublish(csi)).toEqual(done);
+  });
+
+  test('before each call, in NodeGetCapabilities: nothing is begun', async () => {
+    const csi = await fake.start();
+    fake.driver.misbehaves.set('nodeGetCapabilities', 'hang');
+    const hanging = publish(csi);
+    await expect.poll(() => fake.driver.last('nodeGetCapabilities')).toBeDefined();
+    fake.deadlines.pass();
+    expect(await hanging).toMatchObject({ ok: false, final: false });
+    expect(await fake.exists(target)).toBe(false);
+  });
+});
 
 describe('a driver that fails', () => {
   const fails = (code: Extract<Misbehaviour, object>['code'], after = false): Misbehaviour => ({ code, message: 'broken', after });

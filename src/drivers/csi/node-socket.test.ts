@@ -213,6 +213,24 @@ describe('usage', () => {
   });
 });
 
+describe('health', () => {
+  const told = async (csi: Awaited<ReturnType<SocketNodeHarness['start']>>) => {
+    await csi.nodePublishVolume(request(volume()));
+    fake.driver.condition = { abnormal: true, message: 'x'.repeat(2000) };
+    return await csi.nodeGetVolumeStats?.(`${target}/mount`);
+  };
+
+  test('comes with the usage, from a driver with VOLUME_CONDITION, and its message is bounded', async () => {
+    const answer = await told(await fake.start({ capabilities: ['GET_VOLUME_STATS', 'VOLUME_CONDITION'] }));
+    expect(answer).toMatchObject({ ok: true, value: { capacity: 100, health: { abnormal: true, message: 'x'.repeat(512) } } });
+  });
+
+  test('does not come from another driver, whatever it answers', async () => {
+    const answer = await told(await fake.start({ capabilities: ['GET_VOLUME_STATS'] }));
+    expect(answer).toMatchObject({ ok: true, value: expect.not.objectContaining({ health: expect.anything() }) });
+  });
+});
+
 describe('a block volume', () => {
   test('is staged in a directory and published as a file of the pod; what is no device is refused', async () => {
     const csi = await fake.start();

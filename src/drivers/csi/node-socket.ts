@@ -1,7 +1,6 @@
 import type { CSIDriver, Pod } from '../../api/generated/types.ts';
 import { quantityValue } from '../../api/quantity.ts';
 import type { CsiSource } from '../../api/volumes/csi-translation.ts';
-import type { Usage } from '../../world/mounts.ts';
 import {
   type CsiSocket,
   done,
@@ -14,17 +13,30 @@ import {
   type NodeUnpublishVolumeRequest,
   type NodeUnstageVolumeRequest,
   succeeded,
+  type VolumeStats,
 } from '../contract.ts';
 import { directoryOf, mountAt, removeMountPoint } from '../mount/node-host.ts';
 import { setVolumeOwnership } from '../mount/volume-ownership.ts';
-import { callOptions, capabilityOf, type CsiSocketOptions, type CsiVolume, csiVolumeOf, type NodeService, openNodeService, secretsOf } from './node-calls.ts';
+import {
+  callOptions,
+  capabilityOf,
+  type CsiSocketOptions,
+  type CsiVolume,
+  csiVolumeOf,
+  type NodeService,
+  openNodeService,
+  secretsOf,
+  statsOptions,
+} from './node-calls.ts';
 import { blockPaths, blockTarget, readVolumeData, removeBlockDirectories, removeUnlessMounted, removeVolumeDirectory, writeVolumeData } from './node-layout.ts';
 import { podAttributes, Tokens } from './node-pod-attributes.ts';
 import { answerOf, isFinalRpc } from './rpc-failure.ts';
+import { volumeHealth } from './volume-health.ts';
 import { volumeUsage } from './volume-usage.ts';
 
 /** A pod is synchronized about once a minute: as often, the kubelet publishes a volume again whose driver requires it. */
 const republishMs = 60_000;
+const silenceMs = 60_000;
 
 /**
  * The node service of drivers behind sockets, called as the kubelet does (v1.36.4, pkg/volume/csi): vol_data.json before each call that mounts, and
@@ -33,6 +45,8 @@ const republishMs = 60_000;
 export class SocketNode {
   readonly #options: CsiSocketOptions;
   readonly #tokens: Tokens;
+  /** When a driver that did not answer NodeGetVolumeStats is asked again. */
+  readonly #silentUntil = new WeakMap<CsiSocket['channel'], number>();
 
   constructor(options: CsiSocketOptions) {
     this.#options = options;
@@ -227,12 +241,14 @@ export class SocketNode {
     return answer.ok ? done : { ...answer, message: `Expander.NodeExpand failed to expand the volume : ${answer.message}` };
   }
 
-  async stats(socket: CsiSocket, volumeId: string, path: string): Promise<DriverAnswer<Usage>> {
-    const service = await openNodeService(socket);
-    if (!service.ok) return service;
-    if (!service.value.has.stats) return failed('Unimplemented', 'the driver has no GET_VOLUME_STATS capability');
-    const answer = await answerOf(service.value.client.nodeGetVolumeStats({ volumeId, volumePath: service.value.path(path) }, callOptions));
-    return answer.ok ? volumeUsage(answer.value.usage) : answer;
+  /** A driver that does not answer is not asked again for a minute: a page with the usage of a hundred volumes must not wait for each. */
+  async stats(socket: CsiSocket, volumeId: string, path: string): Promise<DriverAnswer<VolumeStats>> {
+    const { clock } = this.#options;
+    const until = this.#silentUntil.get(socket.channel) ?? 0;
+    if (clock.now() < until) return failed('Unavailable', 'the driver did not answer when it was asked last');
+    const answer = await measuredVolume(socket, volumeId, path);
+    if (!answer.ok && answer.code === 'DeadlineExceeded') this.#silentUntil.set(socket.channel, clock.now() + silenceMs);
+    return answer;
   }
 
   async #open(
@@ -257,6 +273,18 @@ export class SocketNode {
     const isUsed = (await mountAt(this.#options, staging)) !== undefined || (await this.#options.files.stat(publishDirectory)) !== undefined;
     if (!isUsed) await this.#removeStaging(stagingPath, blockName);
   }
+}
+
+async function measuredVolume(socket: CsiSocket, volumeId: string, path: string): Promise<DriverAnswer<VolumeStats>> {
+  const service = await openNodeService(socket, statsOptions);
+  if (!service.ok) return service;
+  const { client, has, path: pathInDriver } = service.value;
+  if (!has.stats) return failed('Unimplemented', 'the driver has no GET_VOLUME_STATS capability');
+  const answer = await answerOf(client.nodeGetVolumeStats({ volumeId, volumePath: pathInDriver(path) }, statsOptions));
+  if (!answer.ok) return answer;
+  const usage = volumeUsage(answer.value.usage);
+  const health = volumeHealth(has.condition, answer.value);
+  return usage.ok && health !== undefined ? succeeded({ ...usage.value, health }) : usage;
 }
 
 interface PublishedVolume {

@@ -12,9 +12,9 @@ import {
   type NodeUnpublishVolumeRequest,
   type NodeUnstageVolumeRequest,
   succeeded,
+  type VolumeStats,
 } from '../contract.ts';
 import type { CsiSource } from '../../api/volumes/csi-translation.ts';
-import type { Usage } from '../../world/mounts.ts';
 import { directoryOf, type NodeHost } from '../mount/node-host.ts';
 import type { CsiSocketOptions } from './node-calls.ts';
 import { blockPaths, readVolumeData, removeVolumeDirectory, type VolumeData, writeVolumeData } from './node-layout.ts';
@@ -115,7 +115,7 @@ class CsiNode {
     return found.value.driver.nodeExpandVolume?.(request) ?? done;
   }
 
-  async stats(path: string): Promise<DriverAnswer<Usage>> {
+  async stats(path: string): Promise<DriverAnswer<VolumeStats>> {
     const data = await readVolumeData(this.#host, directoryOf(path));
     const found = this.#find(data?.driverName, 'failed to get CSI client');
     if (!found.ok) return found;

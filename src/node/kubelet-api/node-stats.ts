@@ -1,3 +1,5 @@
+import type { VolumeHealth } from '../../drivers/contract.ts';
+
 /** Usage of a node's volumes, for /stats/summary and /metrics. */
 export interface NodeStats {
   /** Of every mounted volume that can be measured. Figures may be a minute old, as the kubelet's. */
@@ -19,4 +21,6 @@ export interface VolumeUsage {
   readonly inodes: number | undefined;
   readonly inodesFree: number | undefined;
   readonly inodesUsed: number | undefined;
+  /** Undefined: its driver does not tell. */
+  readonly health?: VolumeHealth | undefined;
 }

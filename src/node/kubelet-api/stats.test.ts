@@ -84,6 +84,16 @@ test('volumes are measured only for a request that asks for them', async () => {
   expect(asked()).toBe(0);
 });
 
+test('the health of a volume is told if its driver tells it', async () => {
+  const { stats } = setUp(pod('web', 'data'));
+  const volumes = await stats.volumes();
+  const of = (abnormal: boolean) => volumeMetrics(volumes.map((volume) => ({ ...volume, health: { abnormal, message: 'a disk is gone' } })));
+  const sample = 'kubelet_volume_stats_health_status_abnormal{namespace="default",persistentvolumeclaim="data"}';
+  expect(of(true)).toContain(`${sample} 1\n`);
+  expect(of(false)).toContain(`${sample} 0\n`);
+  expect(volumeMetrics(volumes)).not.toContain('health_status_abnormal');
+});
+
 test('metrics have each claim once, and no other volume', async () => {
   const { page, stats } = setUp(pod('web', 'data'), pod('other', 'data'));
   const { body = '' } = (await page('/metrics')) ?? {};

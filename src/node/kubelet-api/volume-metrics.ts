@@ -20,11 +20,20 @@ export function volumeMetrics(volumes: Iterable<VolumeUsage>): string {
   }
   if (claims.size === 0) return '';
   const samples = [...claims];
-  return families
-    .map(({ name, help, of }) => {
-      const full = `kubelet_volume_stats_${name}`;
-      const lines = samples.map(([labels, volume]) => `${full}${labels} ${volume[of] ?? 0}\n`);
-      return `# HELP ${full} [ALPHA] ${help}\n# TYPE ${full} gauge\n${lines.join('')}`;
-    })
-    .join('');
+  const amounts = families.map(({ name, help, of }) =>
+    family(
+      name,
+      help,
+      samples.map(([labels, volume]) => `${labels} ${volume[of] ?? 0}`),
+    ),
+  );
+  const told = samples.flatMap(([labels, { health }]) => (health === undefined ? [] : [`${labels} ${health.abnormal ? 1 : 0}`]));
+  return [...amounts, ...(told.length === 0 ? [] : [family('health_status_abnormal', abnormalHelp, told)])].join('');
+}
+
+const abnormalHelp = 'Abnormal volume health status. The count is either 1 or 0. 1 indicates the volume is unhealthy, 0 indicates volume is healthy';
+
+function family(name: string, help: string, samples: readonly string[]): string {
+  const full = `kubelet_volume_stats_${name}`;
+  return `# HELP ${full} [ALPHA] ${help}\n# TYPE ${full} gauge\n${samples.map((sample) => `${full}${sample}\n`).join('')}`;
 }

@@ -9,6 +9,7 @@ import { realSockets } from '../../host/sockets.ts';
 import { createRealWorld } from '../../host/world.ts';
 import { Machine, SimulatedHost } from '../../sim/host/simulated-host.ts';
 import { FakeCsiDriver, type FakeDriverOptions } from '../../../test/csi/fake-driver.ts';
+import { Deadlines } from '../../../test/csi/deadlines.ts';
 import { PluginDrivers } from '../registration/plugin-drivers.ts';
 import { PluginManager } from './plugin-manager.ts';
 
@@ -38,7 +39,7 @@ function confirming(refused: string | undefined): PluginDrivers {
 
 function start(refused?: string): void {
   drivers = confirming(refused);
-  const connect = (address: string) => new Http2Channel({ address, timers: world.timers });
+  const connect = (address: string) => new Http2Channel({ address, timers: deadlines });
   const onRegistered = (driver: string, address: string) => {
     registered.push(driver);
     addresses.set(driver, address);
@@ -55,6 +56,7 @@ function start(refused?: string): void {
   });
 }
 
+const deadlines = new Deadlines(world.timers);
 const inRegistry = (name: string) => path.join(root, 'plugins_registry', name);
 
 async function plugin(socket: string, options: Partial<FakeDriverOptions> = {}, type?: string): Promise<FakeCsiDriver> {
@@ -157,6 +159,19 @@ describe('a driver', () => {
     await expect.poll(() => driver.statuses[0]).toMatchObject({ registered: false, error: expect.stringContaining('not yet') });
     driver.misbehaves.clear();
     await expect.poll(() => driver.statuses.at(-1), { timeout: 5000 }).toEqual({ registered: true, error: '' });
+  });
+
+  test('that hangs in NodeGetInfo keeps no other one waiting; it is told so after its deadline, and tried again', async () => {
+    start();
+    const hanging = await plugin(inRegistry('slow-reg.sock'), { name: 'slow.example.com' });
+    hanging.misbehaves.set('nodeGetInfo', 'hang');
+    await expect.poll(() => hanging.last('nodeGetInfo')).toBeDefined();
+    await plugin(inRegistry('well-reg.sock'), { name: 'well.example.com' });
+    await expect.poll(() => registered).toEqual(['well.example.com']);
+    hanging.misbehaves.clear();
+    deadlines.pass();
+    await expect.poll(() => hanging.statuses.at(0)).toMatchObject({ registered: false, error: expect.stringContaining('deadline exceeded') });
+    await expect.poll(() => registered, { timeout: 30_000 }).toContain('slow.example.com');
   });
 
   test('that the node cannot have is told why', async () => {

@@ -8,14 +8,14 @@ import type { KubeObject } from '../../api/object.ts';
 import type { Stored } from '../../api/stored.ts';
 import { semanticallyEqual } from '../../api/validation/equality.ts';
 import { resizeStatusOf } from '../../storage/volumes/resize-status.ts';
-import type { NodeDriver } from '../../drivers/contract.ts';
+import type { NodeDriver, VolumeHealth, VolumeStats } from '../../drivers/contract.ts';
 import { type Change, type Index, keyOf } from '../../client/informers/cache.ts';
 import { Trigger, type Controller, type Outcome, type Source, source } from '../../client/controller/loop.ts';
 import { RecentMap } from '../../client/recent-map.ts';
 import type { Client } from '../../client/client.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { Disk } from '../../world/disk.ts';
-import type { HostFiles, Mounts, Usage } from '../../world/mounts.ts';
+import type { HostFiles, Mounts } from '../../world/mounts.ts';
 import type { Cancel, World } from '../../world/world.ts';
 import type { ContainerMounts, PodMounts, PodActivity, PodMountState } from '../contract.ts';
 import type { NodeCaches } from '../cache/node-caches.ts';
@@ -69,6 +69,8 @@ export class VolumeManager implements PodMounts {
   readonly #desired: DesiredState;
   readonly #trigger = new Trigger<string>();
   readonly #listeners = new Set<(uid: string) => void>();
+  /** By 'uid/volume': what its driver last told of a volume that cannot be used as it should; '': that it can. */
+  readonly #abnormal = new RecentMap<string, string>(remembered);
   readonly #memories = new RecentMap<string, MountWaitState>(remembered);
   /** uids that have a directory on the node. */
   readonly #directories: Set<string>;
@@ -146,12 +148,23 @@ export class VolumeManager implements PodMounts {
   }
 
   /** Usage of the pod's mounted volumes, by their names in the pod. A volume whose usage is unknown is left out. */
-  async usage({ metadata: { uid } }: Stored<Pod>): Promise<ReadonlyMap<string, Usage>> {
-    const all = await Promise.all([...this.#actual.ofPod(uid)].map(async (volume) => [volume.record.podVolume, await this.#usageOf(volume)] as const));
-    return new Map(all.flatMap(([name, usage]) => (usage === undefined ? [] : [[name, usage]])));
+  async usage(pod: Stored<Pod>): Promise<ReadonlyMap<string, VolumeStats>> {
+    const volumes = [...this.#actual.ofPod(pod.metadata.uid)];
+    const all = await Promise.all(volumes.map(async (volume) => [volume.record.podVolume, await this.#usageOf(volume)] as const));
+    for (const [name, stats] of all) if (stats?.health !== undefined) this.#tellHealth(pod, name, stats.health);
+    return new Map(all.flatMap(([name, stats]) => (stats === undefined ? [] : [[name, stats]])));
   }
 
-  async #usageOf({ record, mounted }: ActualVolume): Promise<Usage | undefined> {
+  /** The kubelet's event (v1.36.4, volume_stat_calculator.go), once for each message. */
+  #tellHealth(pod: Stored<Pod>, volume: string, { abnormal, message }: VolumeHealth): void {
+    const key = `${pod.metadata.uid}/${volume}`;
+    const told = this.#abnormal.get(key) ?? '';
+    this.#abnormal.set(key, abnormal ? message : '');
+    if (abnormal && told !== message)
+      this.#options.recorder.record(pod, { type: 'Warning', reason: 'VolumeConditionAbnormal', message: `Volume ${volume}: ${message}` });
+  }
+
+  async #usageOf({ record, mounted }: ActualVolume): Promise<VolumeStats | undefined> {
     if (mounted === undefined) return undefined;
     const { hostPath, mode } = mounted;
     const driver = mode === 'Block' ? undefined : this.#driverOf(record.driver);

@@ -301,7 +301,10 @@ class Provisioner {
     if (bindTogether === undefined || claim === undefined || !takesAnyVolume(claim) || claim.object.metadata.deletionTimestamp !== undefined) return false;
     const { name, uid } = intent.metadata;
     if (name === undefined || uid === undefined) return false;
-    const { ok } = await bindTogether({ ...boundPair(volume, { ...claim, object: markedFor(claim, claim.provisioner ?? intent.spec.driver) }), intent: { name, uid } });
+    const { ok } = await bindTogether({
+      ...boundPair(volume, { ...claim, object: markedFor(claim, claim.provisioner ?? intent.spec.driver) }),
+      intent: { name, uid },
+    });
     if (ok) events.record(succeeded(intent, claim));
     return ok;
   }

@@ -26,7 +26,16 @@ const claim = pvc('data', '1Gi');
 const asset: Asset = { handle: '/tmp/x', capacity: '1Gi', source: { hostPath: { path: '/tmp/x' } } };
 
 function run(
-  { claim: object, storageClass: given = dynamic, volumes = [], intents = [], drivers = [hostPathDriver], nodes = [], isAsked = false, bindsTogether = false }: Given,
+  {
+    claim: object,
+    storageClass: given = dynamic,
+    volumes = [],
+    intents = [],
+    drivers = [hostPathDriver],
+    nodes = [],
+    isAsked = false,
+    bindsTogether = false,
+  }: Given,
   now = 0,
 ) {
   const snapshot: ProvisionerSnapshot = {

@@ -17,7 +17,10 @@ async function pair(api: ApiUnderTest, volumeName: string, claimName: string): P
 const intents = '/apis/mooring.dev/v1/volumeintents';
 
 /** A claim, the intent by which its volume was made, and the binding of the two. */
-async function newPair(api: ApiUnderTest, name: string): Promise<{ readonly binding: Parsed; readonly intent: { readonly name: string; readonly uid: string } }> {
+async function newPair(
+  api: ApiUnderTest,
+  name: string,
+): Promise<{ readonly binding: Parsed; readonly intent: { readonly name: string; readonly uid: string } }> {
   const { body: made } = await api.create(claims, claim(name));
   const { namespace, uid } = made.metadata;
   const request = { capacity: '1Gi', accessModes: ['ReadWriteOnce'], volumeMode: 'Filesystem', storageClassName: 'static', reclaimPolicy: 'Delete' };

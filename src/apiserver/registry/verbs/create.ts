@@ -54,7 +54,7 @@ export interface Creation {
   /** Its managedFields are set already. */
   readonly tracked?: boolean;
   /** What the same write makes of the admitted object: its status. */
-  readonly then?: (object: KubeObject) => Promise<KubeObject>;
+  readonly thenStatus?: (object: KubeObject) => Promise<KubeObject>;
   /** Whether to generate another name if this one exists. */
   readonly mayRename: () => boolean;
 }
@@ -64,7 +64,7 @@ export async function prepareCreate(registry: Registry, call: Call, creation: Cr
   const { resource } = call.route;
   const { draft, options } = creation;
   const admitted = await admitCreation(registry, call, creation);
-  const encoded = encode(resource, creation.then === undefined ? admitted : await creation.then(admitted));
+  const encoded = encode(resource, creation.thenStatus === undefined ? admitted : await creation.thenStatus(admitted));
   const { namespace = '', name = '' } = encoded.object.metadata;
   const key = keyOf(resource, namespace, name);
   if (options.dryRun) {

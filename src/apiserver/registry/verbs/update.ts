@@ -107,8 +107,9 @@ async function prepareAbsent(registry: Registry, call: Call, { change, draft }: 
   await requireCreation(registry, call);
   wipeSystemFields(object);
   const { options, tracked = false } = change;
-  const then = change.thenStatus === undefined ? {} : { then: (created: KubeObject) => admitFirstStatus(registry, call, { change, draft, created }) };
-  const prepared = await prepareCreate(registry, call, { object, options, draft, tracked, mayRename: () => false, ...then });
+  const thenStatus = (created: KubeObject): Promise<KubeObject> => admitFirstStatus(registry, call, { change, draft, created });
+  const status = change.thenStatus === undefined ? {} : { thenStatus };
+  const prepared = await prepareCreate(registry, call, { object, options, draft, tracked, mayRename: () => false, ...status });
   if (prepared.type === 'answer') return { type: 'answer', answer: { stored: prepared.answer, created: true } };
   // Another request may have created it meanwhile: then this is an update, so there is no `conflict`.
   return { type: 'commit', answer: (committed) => ({ stored: prepared.answer(committed), created: true }) };

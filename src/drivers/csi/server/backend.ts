@@ -14,6 +14,8 @@ export interface VolumeBackend {
   readonly stages: boolean;
   /** NodeExpandVolume after ControllerExpandVolume. */
   readonly expandsOnNode: boolean;
+  /** A volume that is in use can be made larger. */
+  readonly expandsOnline: boolean;
   /** Sizes are multiples of it. */
   readonly granularity: number;
   readonly mostBytes: number;

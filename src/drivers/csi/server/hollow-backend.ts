@@ -13,6 +13,7 @@ export function hollowBackend(driverName: string, files: HostFiles): VolumeBacke
     attaches: true,
     stages: true,
     expandsOnNode: false,
+    expandsOnline: true,
     granularity: 1,
     mostBytes: size,
     refusal: () => undefined,

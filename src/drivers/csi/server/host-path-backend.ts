@@ -25,6 +25,7 @@ export function hostPathBackend(host: HostPathBackendOptions): VolumeBackend {
     attaches: false,
     stages: false,
     expandsOnNode: false,
+    expandsOnline: true,
     granularity: 1,
     mostBytes: Number.MAX_SAFE_INTEGER,
     refusal: ({ accessType }) => refusal(accessType),

@@ -12,7 +12,7 @@ export function identityService({ backend, version }: DriverContext): ReadonlyMa
         capabilities: [
           service(Service.CONTROLLER_SERVICE),
           service(Service.VOLUME_ACCESSIBILITY_CONSTRAINTS),
-          { type: { case: 'volumeExpansion' as const, value: { type: Expansion.ONLINE } } },
+          { type: { case: 'volumeExpansion' as const, value: { type: backend.expandsOnline ? Expansion.ONLINE : Expansion.OFFLINE } } },
         ],
       }),
     probe: () => Promise.resolve({ ready: true }),

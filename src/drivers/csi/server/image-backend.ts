@@ -9,6 +9,8 @@ export interface ImageBackendOptions extends NodeHost {
   readonly images: Images;
   readonly devices: ImageDevices;
   readonly copies: Copies;
+  /** The process may resize a mounted file system. */
+  readonly expandsOnline: boolean;
   /** The directory of the images. */
   readonly root: string;
 }
@@ -23,6 +25,7 @@ export function imageBackend(options: ImageBackendOptions): VolumeBackend {
     attaches: false,
     stages: true,
     expandsOnNode: true,
+    expandsOnline: options.expandsOnline,
     granularity: 4096,
     // The largest file of ext4.
     mostBytes: 16 * 2 ** 40,
