@@ -122,7 +122,10 @@ export class FakeCsiDriver {
         this.#task('nodePublishVolume', request, async () => {
           const isStaged = request.stagingTargetPath !== '';
           if (!isStaged) await host.files.makeDirectory(contentOf(request.volumeId), 0o755);
-          const source = isStaged ? request.stagingTargetPath : contentOf(request.volumeId);
+          const isBlock = request.volumeCapability?.accessType.case === 'block';
+          const device = `${contentOf(request.volumeId)}/device`;
+          if (isBlock) await host.files.write(device, new Uint8Array(), 0o600);
+          const source = isBlock ? device : isStaged ? request.stagingTargetPath : contentOf(request.volumeId);
           await ensureBound(host, { source, target: request.targetPath, readOnly: request.readonly, options: [] });
           return {};
         }),

@@ -6,6 +6,7 @@
  *     plugins/kubernetes.io/csi/volumeDevices/staging/NAME                 staging path of a block volume
  *     plugins/kubernetes.io/csi/volumeDevices/publish/NAME/UID             target path of a block volume, a file
  *     plugins/kubernetes.io/csi/volumeDevices/NAME/data/vol_data.json
+ *     plugins/kubernetes.io/csi/volumeDevices/NAME/dev/UID                 the target path, bind-mounted
  *     pods/UID/volumeDevices/kubernetes.io~csi/NAME                        a link to the target path
  */
 import { directoryOf, mountAt, type NodeHost, removeMountPoint } from '../mount/node-host.ts';
@@ -69,24 +70,33 @@ export interface BlockPaths {
   readonly publishDirectory: string;
   /** Of vol_data.json. */
   readonly data: string;
+  /** The kubelet's global map: the published devices once more, one for each pod. */
+  readonly devices: string;
 }
 
 export function blockPaths(root: string, name: string): BlockPaths {
   const base = `${root}/plugins/kubernetes.io/csi/volumeDevices`;
-  return { staging: `${base}/staging/${name}`, publishDirectory: `${base}/publish/${name}`, data: `${base}/${name}/data` };
+  return { staging: `${base}/staging/${name}`, publishDirectory: `${base}/publish/${name}`, data: `${base}/${name}/data`, devices: `${base}/${name}/dev` };
 }
 
-/** The file of a pod. A pod that uses the volume twice has two: the last part of `target` tells them apart. */
-export function blockTarget({ publishDirectory }: BlockPaths, podUid: string, target: string): string {
+/** The files of a pod: where the driver publishes the device, and where the node maps it. */
+export interface BlockTarget {
+  readonly published: string;
+  readonly mapped: string;
+}
+
+/** A pod that uses the volume twice has two: the last part of `target` tells them apart. */
+export function blockTarget({ publishDirectory, devices }: BlockPaths, podUid: string, target: string): BlockTarget {
   const use = /~([^/~]*)$/.exec(target.slice(target.lastIndexOf('/')))?.[1];
-  return `${publishDirectory}/${podUid}${use === undefined ? '' : `~${use}`}`;
+  const file = `${podUid}${use === undefined ? '' : `~${use}`}`;
+  return { published: `${publishDirectory}/${file}`, mapped: `${devices}/${file}` };
 }
 
 /** Once the volume is unstaged, no pod has it: everything of it is removed. */
-export async function removeBlockDirectories(host: NodeHost, { staging, publishDirectory, data }: BlockPaths): Promise<void> {
+export async function removeBlockDirectories(host: NodeHost, { staging, publishDirectory, data, devices }: BlockPaths): Promise<void> {
   const { files } = host;
   await removeMountPoint(host, staging);
   if ((await files.stat(publishDirectory)) !== undefined) await files.removeDirectory(publishDirectory);
   await removeVolumeData(host, data);
-  for (const directory of [data, directoryOf(data)]) if ((await files.stat(directory)) !== undefined) await files.removeDirectory(directory);
+  for (const directory of [devices, data, directoryOf(data)]) if ((await files.stat(directory)) !== undefined) await files.removeDirectory(directory);
 }

@@ -1,6 +1,8 @@
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { done, inline, pod, request, root, sha256, SocketNodeHarness, staging, target, volume, world } from '../../../test/csi/socket-node-harness.ts';
+import type { HostFiles } from '../../world/mounts.ts';
+import type { SimulatedHost } from '../../sim/host/simulated-host.ts';
 import { mountAt } from '../mount/node-host.ts';
 
 let fake: SocketNodeHarness;
@@ -232,10 +234,42 @@ describe('health', () => {
 });
 
 describe('a block volume', () => {
+  const base = `${root}/plugins/kubernetes.io/csi/volumeDevices`;
+
+  /** The simulated machine has no devices: what the driver publishes counts as one. */
+  const withDevices = (): HostFiles =>
+    new Proxy<SimulatedHost>(fake.host, {
+      get: (host, name: keyof SimulatedHost) => {
+        if (name !== 'stat') return typeof host[name] === 'function' ? (host[name] as () => unknown).bind(host) : host[name];
+        return async (file: string, how?: 'follow') => {
+          const stat = await host.stat(file, how);
+          return stat !== undefined && file.includes('/volumeDevices/publish/') ? { ...stat, type: 'block-device' as const } : stat;
+        };
+      },
+    });
+
+  test('is mapped by the node and linked in the pod, and unmapped before the driver unpublishes it', async () => {
+    await fake.start();
+    const csi = fake.node({ files: withDevices() });
+    const of = volume({ volumeMode: 'Block' });
+    const [mapped, published] = [`${base}/pv-1/dev/uid-1`, `${base}/publish/pv-1/uid-1`];
+    await csi.nodeStageVolume?.({ volume: of, stagingPath: staging, pod: pod() });
+    expect(await csi.nodePublishVolume(request(of, { target: blockTarget }))).toEqual({ ok: true, value: { path: published } });
+    expect(await csi.nodePublishVolume(request(of, { target: blockTarget }))).toMatchObject({ ok: true });
+    expect((await fake.host.table()).filter((entry) => entry.target === mapped)).toHaveLength(1);
+    expect(await fake.host.readLink(blockTarget)).toBe(published);
+    fake.driver.misbehaves.set('nodeUnpublishVolume', { code: 'Internal', message: 'busy' });
+    expect(await csi.nodeUnpublishVolume({ target: blockTarget, name: 'pv-1', podUid: 'uid-1' })).toMatchObject({ ok: false });
+    for (const gone of [mapped, blockTarget]) expect([gone, await fake.exists(gone)]).toEqual([gone, false]);
+    fake.driver.misbehaves.clear();
+    expect(await csi.nodeUnpublishVolume({ target: blockTarget, name: 'pv-1', podUid: 'uid-1' })).toEqual(done);
+    expect(await csi.nodeUnstageVolume?.({ handle: 'pv-1', stagingPath: staging })).toEqual(done);
+    for (const left of [`${base}/staging/pv-1`, `${base}/publish/pv-1`, `${base}/pv-1`]) expect([left, await fake.exists(left)]).toEqual([left, false]);
+  });
+
   test('is staged in a directory and published as a file of the pod; what is no device is refused', async () => {
     const csi = await fake.start();
     const of = volume({ volumeMode: 'Block' });
-    const base = `${root}/plugins/kubernetes.io/csi/volumeDevices`;
     expect(await csi.nodeStageVolume?.({ volume: of, stagingPath: staging, pod: pod() })).toEqual(done);
     expect(fake.driver.last('nodeStageVolume')).toMatchObject({
       stagingTargetPath: `${base}/staging/pv-1`,

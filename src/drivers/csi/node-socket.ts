@@ -15,7 +15,7 @@ import {
   succeeded,
   type VolumeStats,
 } from '../contract.ts';
-import { directoryOf, mountAt, removeMountPoint } from '../mount/node-host.ts';
+import { directoryOf, ensureBound, mountAt, removeMountPoint } from '../mount/node-host.ts';
 import { setVolumeOwnership } from '../mount/volume-ownership.ts';
 import {
   callOptions,
@@ -28,7 +28,16 @@ import {
   secretsOf,
   statsOptions,
 } from './node-calls.ts';
-import { blockPaths, blockTarget, readVolumeData, removeBlockDirectories, removeUnlessMounted, removeVolumeDirectory, writeVolumeData } from './node-layout.ts';
+import {
+  blockPaths,
+  type BlockTarget,
+  blockTarget,
+  readVolumeData,
+  removeBlockDirectories,
+  removeUnlessMounted,
+  removeVolumeDirectory,
+  writeVolumeData,
+} from './node-layout.ts';
 import { podAttributes, Tokens } from './node-pod-attributes.ts';
 import { answerOf, isFinalRpc } from './rpc-failure.ts';
 import { volumeHealth } from './volume-health.ts';
@@ -133,7 +142,8 @@ export class SocketNode {
     const volumeCapability = capabilityOf(volume, service, volume.isBlock ? undefined : pod.spec.securityContext?.fsGroup);
     if (!volumeCapability.ok) return volumeCapability;
     const paths = blockPaths(root, request.volume.name);
-    const targetPath = volume.isBlock ? blockTarget(paths, pod.metadata.uid ?? '', target) : `${target}/mount`;
+    const block = blockTarget(paths, pod.metadata.uid ?? '', target);
+    const targetPath = volume.isBlock ? block.published : `${target}/mount`;
     const data = {
       specVolID: request.volume.name,
       volumeHandle: volume.handle,
@@ -165,14 +175,16 @@ export class SocketNode {
       if (isFinalRpc(answer) && request.isRepublish !== true && !volume.isBlock) await removeUnlessMounted(this.#options, targetPath).catch(() => undefined);
       return answer;
     }
-    return volume.isBlock ? this.#linkDevice(request, targetPath) : this.#own(request, { targetPath, volume, driver, service });
+    return volume.isBlock ? this.#mapDevice(request, block) : this.#own(request, { targetPath, volume, driver, service });
   }
 
-  /** The pod's link to the device. */
-  async #linkDevice({ target }: NodePublishVolumeRequest, device: string): Promise<DriverAnswer<string>> {
+  /** The node's own mount of the device, and the pod's link to it. */
+  async #mapDevice({ target }: NodePublishVolumeRequest, { published: device, mapped }: BlockTarget): Promise<DriverAnswer<string>> {
     const { files } = this.#options;
     const type = (await files.stat(device, 'follow'))?.type;
     if (type !== 'block-device') return failed('Internal', `kubernetes.io/csi: the driver published no block device at ${device}, but ${type ?? 'nothing'}`);
+    await files.makeDirectory(directoryOf(mapped), 0o750);
+    await ensureBound(this.#options, { source: device, target: mapped, readOnly: false, options: [] });
     if ((await files.stat(target)) === undefined) {
       await files.makeDirectory(directoryOf(target), 0o750);
       await files.makeLink(target, device);
@@ -197,19 +209,23 @@ export class SocketNode {
     { target, name, podUid, csi }: NodeUnpublishVolumeRequest & { readonly csi: CsiSource },
     isBlock: boolean,
   ): Promise<DriverAnswer<undefined>> {
-    const { files, root } = this.#options;
-    const targetPath = isBlock ? blockTarget(blockPaths(root, name), podUid, target) : `${target}/mount`;
+    const block = blockTarget(blockPaths(this.#options.root, name), podUid, target);
+    const targetPath = isBlock ? block.published : `${target}/mount`;
     const service = await openNodeService(socket);
     if (!service.ok) return service;
     const { client, path } = service.value;
+    // As the kubelet: the driver may not be able to unmount a device that is mapped.
+    if (isBlock) await this.#unmapDevice(target, block);
     const answer = await answerOf(client.nodeUnpublishVolume({ volumeId: csi.handle, targetPath: path(targetPath) }, callOptions));
     if (!answer.ok) return answer;
-    if (!isBlock) await removeVolumeDirectory(this.#options, targetPath);
-    else {
-      await removeMountPoint(this.#options, targetPath);
-      if ((await files.stat(target))?.type === 'link') await files.removeFile(target);
-    }
+    await (isBlock ? removeMountPoint(this.#options, targetPath) : removeVolumeDirectory(this.#options, targetPath));
     return done;
+  }
+
+  async #unmapDevice(target: string, { mapped }: BlockTarget): Promise<void> {
+    const { files } = this.#options;
+    if ((await files.stat(target))?.type === 'link') await files.removeFile(target);
+    await removeMountPoint(this.#options, mapped);
   }
 
   async expand(socket: CsiSocket, request: NodeExpandVolumeRequest): Promise<DriverAnswer<undefined>> {
@@ -224,7 +240,8 @@ export class SocketNode {
     if (!volumeCapability.ok) return volumeCapability;
     const paths = blockPaths(this.#options.root, request.volume.name);
     const staged = volume.isBlock ? paths.staging : request.stagingPath;
-    const published = volume.isBlock ? blockTarget(paths, request.pod?.metadata.uid ?? '', request.target ?? '') : `${request.target ?? ''}/mount`;
+    const block = blockTarget(paths, request.pod?.metadata.uid ?? '', request.target ?? '');
+    const published = volume.isBlock ? block.published : `${request.target ?? ''}/mount`;
     const answer = await answerOf(
       service.client.nodeExpandVolume(
         {
