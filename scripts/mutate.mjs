@@ -48,7 +48,7 @@ async function runTests(copy, entry, { tests, most, state, save }) {
   const files = tests.slice(0, most).map(({ file }) => file);
   while (entry.result === undefined && (entry.tested ?? 0) < files.length) {
     const tested = entry.tested ?? 0;
-    const some = files.slice(tested, Math.max(2, 3 * tested));
+    const some = files.slice(tested, Math.max(1, 3 * tested));
     const test = await copy.with(entry.mutant, () => firstFailure(copy, some, healthy));
     const confirmed = test === undefined ? undefined : await confirm(copy, { test }, healthy);
     // A test that fails as well without the mutant is left out from now on.

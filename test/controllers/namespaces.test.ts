@@ -64,6 +64,23 @@ test(
 );
 
 test(
+  'what was in an earlier namespace of the same name says nothing of this one',
+  inCluster(async (cluster, world) => {
+    await make(cluster, { name: 'a' });
+    await world.sleep(1);
+    await cluster.client.delete(namespaceKind, { name: 'team' });
+    await world.sleep(1);
+    expect(await namespace(cluster)).toBeUndefined();
+    await make(cluster, { name: 'held', finalizers: ['example.com/hold'] });
+    await world.sleep(1);
+    await cluster.client.delete(namespaceKind, { name: 'team' });
+    await world.sleep(1);
+    expect(await namespace(cluster)).toMatchObject({ status: { phase: 'Terminating' } });
+    expect(await everythingIn(cluster)).toEqual(['configmaps/held']);
+  }),
+);
+
+test(
   'a namespace that is deleted goes, with all that is in it, at once',
   inCluster(async (cluster, world) => {
     await make(cluster, { name: 'a' }, { name: 'b' });

@@ -9,11 +9,14 @@ import {
 } from '../../../src/cluster/access/controller-roles.ts';
 import type { RequestInfo } from '../../../src/api/request-info.ts';
 import type { User } from '../../../src/apiserver/api.ts';
+import type { Transport } from '../../../src/client/transport.ts';
 import type { Authorizer } from '../../../src/apiserver/authorization/authorizer.ts';
 import { grantsFor, grantsOf, type StaticRule } from '../../../src/apiserver/authorization/static-roles.ts';
 import { allowOthers } from '../../../src/sim/cluster/access.ts';
 import { SimulatedDiskDriver } from '../../../src/sim/drivers/simulated-disk-driver.ts';
 import { SnapshottingDiskDriver } from '../../../src/sim/drivers/simulated-snapshots.ts';
+import { observeConduct } from '../../../src/sim/fuzz/conduct.ts';
+import type { Violation } from '../../../src/sim/invariants/observer.ts';
 import { simulate } from '../../../src/sim/world/world.ts';
 import { MeasuredDiskDriver } from './measured-disk-driver.ts';
 import * as life from './scenarios.ts';
@@ -69,12 +72,18 @@ const usedBySockets = ['persistent-volume-binder get /secrets'];
 const granted = controllerNames.flatMap((name) => grantsOf(controllerRoles[name]).map((grant) => `${name} ${grant}`));
 
 describe('the roles of the controllers', () => {
-  test('grant exactly what the controllers use', async () => {
+  test('grant exactly what the controllers use, and each change names the object that was read', async () => {
     const recording = new Recording();
+    const misconduct = new Set<string>();
     for (const bindsTogether of [true, false]) {
       for (const [name, story] of Object.entries(life)) {
         await simulate(1, async (world) => {
-          const cluster = await SimulatedCluster.start(world, { bindsTogether, authorizer: recording, disks: disksFor(name) });
+          const cluster = await SimulatedCluster.start(world, { bindsTogether, authorizer: recording, disks: disksFor(name), controllers: false });
+          const onViolation = ({ invariant, what }: Violation) => misconduct.add(`${invariant}: ${what}`);
+          const through = (server: Transport) => observeConduct('controllers', server, { onViolation });
+          cluster.startControllers({ world, identity: 'test', takeOver: true, through });
+          cluster.startScheduler({ identity: 'test', takeOver: true });
+          await cluster.wait();
           await story(cluster);
         }).catch((error: unknown) => {
           throw new Error(`${name}: ${String(error)}`, { cause: error });
@@ -82,6 +91,7 @@ describe('the roles of the controllers', () => {
       }
     }
     expect([...recording.refused].sort()).toEqual([]);
+    expect([...misconduct]).toEqual([]);
     expect([...recording.used, ...usedBySockets].sort()).toEqual(granted.toSorted());
     for (const [key, { user, attributes }] of recording.requests) {
       const [name, grant] = [key.slice(0, key.indexOf(' ')) as ControllerName, key.slice(key.indexOf(' ') + 1)];
