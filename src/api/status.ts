@@ -135,6 +135,7 @@ export const statusErrors = {
     new ApiError(409, 'Conflict', `Operation cannot be fulfilled on ${qualifiedResource(resource)} "${name}": ${why}`, detailsOf(resource, name)),
   /** A resourceVersion, or a page, that is no longer kept. */
   expired: (message: string) => new ApiError(410, 'Expired', message),
+  writeTooLarge: (message: string) => new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: ${message}`),
   tooLarge: (limit: number) => new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${limit}`),
   unsupportedMediaType: (accepted: readonly string[]) =>
     new ApiError(415, 'UnsupportedMediaType', `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`),

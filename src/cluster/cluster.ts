@@ -35,7 +35,8 @@ import {
 import { loadAdmissionConfiguration } from './apiserver/admission-configuration.ts';
 import { controllerRoles, controllerAuthorizer } from './access/controller-roles.ts';
 import { type ControllersOptions, startControllers } from './controllers/controllers.ts';
-import { openData, withEncryption } from './data-directory/open-data.ts';
+import type { StoreKind } from './data-directory/data-manifest.ts';
+import { type EtcdOptions, openData, withEncryption } from './data-directory/open-data.ts';
 import { realDirectories } from '../host/directories.ts';
 import { ensureDefaultClasses, storageClasses } from './apiserver/default-storage-classes.ts';
 import { ensureDefaultPolicy } from './apiserver/default-policy.ts';
@@ -55,6 +56,7 @@ import { startScheduler } from './scheduler.ts';
 import { certificateSigner } from './apiserver/certificate-signer.ts';
 import { tokenSubjectLookup } from './apiserver/token-lookup.ts';
 import { CleanupStack } from './cleanup-stack.ts';
+import { daily } from './daily.ts';
 import { openClusterDirectory } from './life-cycle/cluster-directory.ts';
 import { version } from './version.ts';
 import { httpsWebhookCaller } from './apiserver/webhook-caller.ts';
@@ -78,7 +80,9 @@ export interface ClusterOptions {
   /** A kubeconfig for machines that join as nodes: its only right is to request a node's certificate. Absent: none is written. */
   readonly bootstrapKubeconfig?: string;
   /** Default: memory. */
-  readonly store?: 'memory' | 'embedded';
+  readonly store?: StoreKind;
+  /** Of the store `etcd`. */
+  readonly etcd?: EtcdOptions | undefined;
   /** The control plane alone: no StorageClasses, and no nodes but those of `nodes`. */
   readonly bare?: boolean;
   readonly nodes?: NodeOptions;
@@ -154,8 +158,8 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   const metrics = new Metrics();
   const auditor = await openAuditLog(options.audit, { world, metrics, cleanup });
   const admission = await loadAdmissionConfiguration(options.admissionConfig, world.log);
-  options.onProgress?.(`Reading the objects in ${dataDir}`);
-  const { store: rawStore, files, complete, writeProblem } = await openData({ dataDir, kind: options.store ?? 'memory', world }, cleanup);
+  options.onProgress?.(`Reading the objects in ${options.etcd === undefined ? dataDir : 'etcd'}`);
+  const { store: rawStore, files, complete, writeProblem } = await openData({ dataDir, kind: options.store ?? 'memory', etcd: options.etcd, world }, cleanup);
   const store = await withEncryption(rawStore, options.encryptionConfig, world);
   const certify = () => ensureCertificates({ files, hosts: [listen.host, hostname()], now: world.clock.now() });
   const certificates = await certify();
@@ -238,11 +242,13 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   // Last, so that clients do not wait until the controllers have filled their caches: they list in pages, between requests.
   // The nodes whose pods really run are this machine.
   const listDirectory = (node: string, directory: string) => (podStreams.has(node) ? realDirectories.list(directory) : undefined);
+  // The lock of the data directory proves that no other process leads, unless others have the same store.
+  const election = { identity: hostname(), takeOver: options.store !== 'etcd' };
   if (options.controllers ?? true) {
     for (const address of options.csiEndpoints ?? []) csiSockets.open({ address });
-    cleanup.defer(runControllers({ api, world, authorizer, certificates, plain, drivers, csiSockets, auditor, listDirectory }));
+    cleanup.defer(runControllers({ api, world, authorizer, certificates, plain, drivers, csiSockets, auditor, listDirectory, election }));
   }
-  if (options.scheduler ?? options.controllers ?? true) cleanup.defer(runScheduler({ api, world, authorizer, plain, auditor }));
+  if (options.scheduler ?? options.controllers ?? true) cleanup.defer(runScheduler({ api, world, authorizer, plain, auditor, election }));
   const capacity = options.nodes?.capacity ?? {};
   options.onProgress?.(`Waiting until ${settings.count === 1 ? 'the node is' : `${settings.count} nodes are`} ready`);
   const nodes = await runNodes(
@@ -271,8 +277,8 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   return { url: server.url, kubeconfig, nodes, storageClasses: classes, dataRemoved: directory.removed, stop, [Symbol.asyncDispose]: stop };
 }
 
-/** The controllers in the API server's process. They take over the Lease at once: the store has one holder, whose process leads. */
-function runControllers({ api, world, authorizer, auditor, certificates, plain, drivers, csiSockets, listDirectory }: Running): () => Promise<void> {
+/** The controllers in the API server's process. */
+function runControllers({ api, world, authorizer, auditor, certificates, plain, drivers, csiSockets, listDirectory, election }: Running): () => Promise<void> {
   const controllers = startControllers({
     connect: connectInProcess(api, authorizer, auditor),
     world,
@@ -284,14 +290,13 @@ function runControllers({ api, world, authorizer, auditor, certificates, plain, 
     bindsTogether: !plain,
     pageSize,
     listDirectory,
-    election: { identity: hostname(), takeOver: true },
+    election,
   });
   return () => controllers.stop();
 }
 
-/** The scheduler in the API server's process; it takes over its Lease for the same reason. */
-function runScheduler({ api, world, authorizer, auditor, plain }: ApiAccess & Pick<Serving, 'plain'>): () => Promise<void> {
-  const election = { identity: hostname(), takeOver: true };
+/** The scheduler in the API server's process. */
+function runScheduler({ api, world, authorizer, auditor, plain, election }: ApiAccess & Pick<Running, 'plain' | 'election'>): () => Promise<void> {
   const scheduler = startScheduler({ connect: connectInProcess(api, authorizer, auditor), world, bindsTogether: !plain, pageSize, election });
   return () => scheduler.stop();
 }
@@ -300,6 +305,7 @@ interface Running extends ApiAccess, Pick<Serving, 'certificates' | 'plain'> {
   readonly drivers: DriverSet;
   readonly csiSockets: CsiSockets;
   readonly listDirectory: ControllersOptions['listDirectory'];
+  readonly election: ControllersOptions['election'];
 }
 
 /** Objects per page of a list: about ten milliseconds of work. */
@@ -328,19 +334,6 @@ class Readiness {
 }
 
 const servingTls = ({ authority, serving }: Certificates) => ({ ...serving, clientAuthority: authority.certificate });
-
-/** Certificates are renewed long before they expire, also in a process that runs for a year. */
-function daily(world: World, task: () => Promise<void>): () => Promise<void> {
-  let cancel = () => {};
-  const plan = () => {
-    cancel = world.timers.after(24 * 60 * 60 * 1000, () => {
-      task().catch((error: unknown) => world.log.warn('cannot renew the certificates', { error }));
-      plan();
-    });
-  };
-  plan();
-  return async () => cancel();
-}
 
 async function listenOn(listen: { host: string; port: number }, serving: Serving): Promise<HttpServer> {
   const { api, store, world, tokens, authorizer, certificates, readiness, plain, metrics, auditor, podStreams, nodeStats } = serving;

@@ -83,7 +83,7 @@ function explainStore(error: StoreError, options: ClusterOptions): string | unde
     case 'unavailable':
     case 'foreign':
     case 'unsupported':
-      return `${error.message}.`;
+      return error.message.replace(/\.?$/, '.');
     case 'compacted':
     case 'future':
     case 'closed':

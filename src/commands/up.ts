@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Cluster, type ClusterOptions, startCluster } from '../cluster/cluster.ts';
 import type { ClusterNodes, NodeRuntime } from '../cluster/nodes/cluster-nodes.ts';
+import { storeKinds } from '../cluster/data-directory/data-manifest.ts';
 import { version } from '../cluster/version.ts';
 import { dataDirOf, defaultName, findRecord, readRecord, realPath } from '../cluster/life-cycle/cluster-record.ts';
 import { removeRemains } from '../cluster/life-cycle/cluster-directory.ts';
@@ -13,6 +14,7 @@ import { firstSignal } from '../host/first-signal.ts';
 import { createRealWorld } from '../host/world.ts';
 import { auditFlags, auditOptions } from './audit-flags.ts';
 import { type Command, type FlagValues, UsageError } from './command.ts';
+import { etcdFlags, etcdOptions } from './etcd/etcd-flags.ts';
 import { nodeFlags, nodeOptions } from './node-flags.ts';
 import { nameOf, wordsFor } from './life-cycle/cluster-argument.ts';
 import { ownLogFile, report, startDetached } from './life-cycle/detach.ts';
@@ -76,10 +78,11 @@ The exit code is 3 if the data directory is damaged: "moor store repair" states 
     {
       name: 'store',
       value: 'KIND',
-      about: 'memory (lost at the end, implies --ephemeral) or embedded (durable)',
-      oneOf: ['memory', 'embedded'],
+      about: 'memory (lost at the end, implies --ephemeral), embedded (durable, in the data directory) or etcd (durable, on other machines)',
+      oneOf: storeKinds,
       default: 'embedded',
     },
+    ...etcdFlags,
     { name: 'bare', about: 'the control plane alone: no nodes unless --nodes asks for some, no StorageClasses; for test suites' },
     {
       name: 'runtime',
@@ -123,6 +126,7 @@ The exit code is 3 if the data directory is damaged: "moor store repair" states 
     { line: 'moor up --nodes 100 --zones a,b --node-capacity cpu=64,memory=256Gi --volume-limit 25', about: 'a larger cluster' },
     { line: 'moor up --csi-drivers ebs.csi.aws.com', about: 'volumes as in a cloud: zonal and attached, but without a backend' },
     { line: 'moor up --bare --store memory --listen 127.0.0.1:0 --kubeconfig ./kubeconfig', about: 'a throw-away API server for a test suite' },
+    { line: 'moor up --store etcd --etcd-servers http://127.0.0.1:2379', about: 'the objects in an etcd cluster' },
     { line: 'moor up --kubeconfig ~/.kube/config --merge-kubeconfig', about: 'add a context "mooring" to your own kubeconfig' },
   ],
   run: (flags) => {
@@ -146,8 +150,9 @@ async function detached(options: ClusterOptions, output: Output): Promise<ExitCo
 }
 
 export function clusterOptions(flags: FlagValues): ClusterOptions {
-  const store = flags.text('store') === 'memory' ? 'memory' : 'embedded';
+  const store = storeKinds.find((kind) => kind === flags.text('store')) ?? 'embedded';
   const ephemeral = flags.on('ephemeral') || store === 'memory';
+  if (ephemeral && store === 'etcd') throw new UsageError('--ephemeral removes the data directory, and the objects in etcd would stay: leave it out');
   const given = flags.text('data-dir');
   const name = nameOf(flags) ?? (given === undefined && !ephemeral ? defaultName : undefined);
   const dataDir = privatePath('data-dir', dataDirFor(name, given ?? (ephemeral ? temporaryPath() : undefined)));
@@ -162,6 +167,7 @@ export function clusterOptions(flags: FlagValues): ClusterOptions {
     mergeKubeconfig: flags.on('merge-kubeconfig'),
     ...(bootstrapKubeconfig === undefined ? {} : { bootstrapKubeconfig: privatePath('bootstrap-kubeconfig', bootstrapKubeconfig) }),
     store,
+    etcd: etcdOptions(flags, store),
     bare: flags.on('bare'),
     nodes: nodeOptions(flags),
     security: securityOptions(flags),
@@ -266,11 +272,13 @@ async function endWithoutData(cluster: Cluster, dataDir: string): Promise<ExitCo
 
 function readyScreen(cluster: Cluster, options: ClusterOptions): string {
   const data = options.store === 'memory' ? 'in memory, lost when this process ends' : options.dataDir;
+  const { servers = [], prefix } = options.etcd ?? {};
   return [
     `Mooring is ready: ${cluster.url}`,
     '',
     `  version     ${version}`,
     `  data        ${data}`,
+    ...(options.etcd === undefined ? [] : [`  etcd        ${servers.join(', ')}, keys under ${prefix}`]),
     `  kubeconfig  ${cluster.kubeconfig}`,
     `  nodes       ${nodesLine(cluster.nodes)}`,
     ...(cluster.nodes.runtime === 'sandbox' && cluster.nodes.running.length > 0 ? [`  images      ${imagesLine(options.images?.source ?? 'host')}`] : []),

@@ -221,7 +221,7 @@ export function storeFailure(error: unknown): unknown {
     case 'undecided':
       return Object.assign(statusErrors.timeout(error.message), { cause: error });
     case 'too-large':
-      return Object.assign(new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: ${error.message}`), { cause: error });
+      return Object.assign(statusErrors.writeTooLarge(error.message), { cause: error });
     case 'corrupt':
     case 'locked':
     case 'newer-version':

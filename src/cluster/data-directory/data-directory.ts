@@ -2,16 +2,17 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { realDisk } from '../../host/disk.ts';
 import { secretFiles } from '../../host/secret-files.ts';
+import { StoreError } from '../../store/contract.ts';
 import { headerOf } from '../../store/embedded/replay.ts';
 import type { SecretFiles } from '../../world/secret-files.ts';
 import type { World } from '../../world/world.ts';
 import { DataDamage } from './data-damage.ts';
-import { type DataManifest, manifestFile, readDataManifest, writeDataManifest } from './data-manifest.ts';
+import { type DataManifest, manifestFile, readDataManifest, type StoreKind, writeDataManifest } from './data-manifest.ts';
 import { fingerprintOf, KeyFiles } from './key-files.ts';
 
 interface DataDirectoryOptions {
   readonly dataDir: string;
-  readonly store: 'embedded' | 'memory';
+  readonly store: StoreKind;
   readonly world: Pick<World, 'log' | 'random'>;
 }
 
@@ -27,7 +28,8 @@ export interface DataDirectory {
 
 interface OpenedStore {
   readonly clusterId: string;
-  revision(): number;
+  /** Whether anything was ever written to it. */
+  hasData(): boolean;
 }
 
 interface CheckedKeyFiles {
@@ -50,6 +52,7 @@ export async function openDataDirectory(options: DataDirectoryOptions): Promise<
   if (manifest !== undefined) return known(options, manifest);
   if (store === 'memory') return created(options, world.random.uuid());
   const traces = await tracesIn(dataDir);
+  if (store === 'etcd' && traces.store !== undefined) throw otherKind(dataDir, 'embedded');
   if (traces.store === 'format 1') return upgrade(options);
   const without = [traces.hasKeys ? 'pki' : undefined, traces.hasImages ? 'images' : undefined].find((each) => each !== undefined);
   if (traces.store === undefined && without !== undefined) {
@@ -64,7 +67,8 @@ export async function openDataDirectory(options: DataDirectoryOptions): Promise<
 }
 
 function known({ dataDir, store, world }: DataDirectoryOptions, manifest: DataManifest): DataDirectory {
-  const isThere = manifest.store === 'embedded' && !manifest.isUpgrading && store === 'embedded';
+  if (store !== 'memory' && manifest.store !== 'memory' && store !== manifest.store) throw otherKind(dataDir, manifest.store);
+  const isThere = manifest.store === store && !manifest.isUpgrading && store !== 'memory';
   return {
     ...(isThere ? { expectedClusterId: manifest.clusterId } : {}),
     newClusterId: manifest.clusterId,
@@ -75,7 +79,7 @@ function known({ dataDir, store, world }: DataDirectoryOptions, manifest: DataMa
       const settled: DataManifest = {
         ...manifest,
         clusterId,
-        store: opened === undefined ? manifest.store : 'embedded',
+        store: opened === undefined ? manifest.store : store,
         isUpgrading: manifest.isUpgrading && opened === undefined,
       };
       const files = keyFilesOf(dataDir, settled, false);
@@ -86,16 +90,17 @@ function known({ dataDir, store, world }: DataDirectoryOptions, manifest: DataMa
 }
 
 /** No manifest yet: a new cluster, or one whose creation a crash ended. */
-function created({ dataDir }: DataDirectoryOptions, newClusterId: string): DataDirectory {
+function created({ dataDir, store }: DataDirectoryOptions, newClusterId: string): DataDirectory {
   return {
     newClusterId,
     async keyFiles(opened) {
       const clusterId = opened?.clusterId ?? newClusterId;
       // Nothing is written to the store before the manifest.
-      if (opened !== undefined && opened.revision() > 1) {
+      if (store === 'etcd' && opened?.hasData() === true) throw keysElsewhere(dataDir, clusterId);
+      if (opened?.hasData() === true) {
         throw new DataDamage({ file: manifestFile(dataDir), expected: `the manifest of cluster ${clusterId}`, found: 'no file beside its store' });
       }
-      const manifest: DataManifest = { clusterId, store: opened === undefined ? 'memory' : 'embedded', isUpgrading: false, keys: {} };
+      const manifest: DataManifest = { clusterId, store, isUpgrading: false, keys: {} };
       const files = keyFilesOf(dataDir, manifest, true);
       // In memory, beside a store that is not opened: its next start finds what it left.
       const complete = async (): Promise<void> => {
@@ -127,6 +132,19 @@ function keyFilesOf(dataDir: string, manifest: DataManifest, isNew: boolean): Ke
   const save = (keys: DataManifest['keys']): Promise<void> => writeDataManifest(dataDir, { ...manifest, keys });
   return new KeyFiles({ directory, files: secretFiles(directory), recorded: manifest.keys, save, isNew });
 }
+
+const otherKind = (dataDir: string, kind: StoreKind): StoreError =>
+  new StoreError(
+    'foreign',
+    `${dataDir} has a cluster whose objects are in ${kind === 'etcd' ? 'etcd' : 'an embedded store'}: start it with --store ${kind}, or choose another --data-dir`,
+  );
+
+/** A server with keys of its own would accept no token, and no certificate, of the others. */
+const keysElsewhere = (dataDir: string, clusterId: string): StoreError =>
+  new StoreError(
+    'foreign',
+    `etcd has the objects of the cluster ${clusterId}, and ${dataDir} has not its keys: copy manifest.json and pki/ from the data directory of the server that created it, or choose another --etcd-prefix`,
+  );
 
 const otherStore = (dataDir: string, expected: string, found: string): DataDamage =>
   new DataDamage({ file: storeDirectory(dataDir), expected: `the store of cluster ${expected}`, found: `the one of cluster ${found}` });

@@ -5,11 +5,14 @@ import { writeSecret } from '../../host/secret-files.ts';
 import { DataDamage, NewerData } from './data-damage.ts';
 import { readIfThere } from '../../host/read-if-there.ts';
 
+/** Where the objects of a cluster are: in `store/` of its data directory, in etcd, or nowhere, since they were in memory. */
+export const storeKinds = ['embedded', 'etcd', 'memory'] as const;
+export type StoreKind = (typeof storeKinds)[number];
+
 /** What a data directory holds besides the store's own manifest: whose it is, and which keys belong to it. */
 export interface DataManifest {
   readonly clusterId: string;
-  /** Where the objects are: in `store/`, or nowhere, since they were in memory. */
-  readonly store: 'embedded' | 'memory';
+  readonly store: StoreKind;
   /** A directory of format 1 is being upgraded: its store may not have the cluster's id yet. */
   readonly isUpgrading: boolean;
   /** File in `pki/` → fingerprint. Two while the file is being replaced. */
@@ -62,9 +65,11 @@ function parse(text: string): Record<string, unknown> | undefined {
 }
 
 function manifestIn({ clusterId, store, isUpgrading, keys }: Record<string, unknown>): DataManifest | undefined {
-  if (typeof clusterId !== 'string' || (store !== 'embedded' && store !== 'memory') || typeof isUpgrading !== 'boolean' || !areKeys(keys)) return undefined;
+  if (typeof clusterId !== 'string' || !isStoreKind(store) || typeof isUpgrading !== 'boolean' || !areKeys(keys)) return undefined;
   return { clusterId, store, isUpgrading, keys };
 }
+
+const isStoreKind = (value: unknown): value is StoreKind => storeKinds.some((kind) => kind === value);
 
 const areKeys = (value: unknown): value is DataManifest['keys'] =>
   typeof value === 'object' &&

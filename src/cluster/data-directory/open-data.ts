@@ -1,10 +1,23 @@
 import { allKinds } from '../../api/kinds/index.ts';
+import type { ClientTls } from '../../grpc/http2-connection.ts';
 import type { Store } from '../../store/contract.ts';
+import type { EtcdStore } from '../../store/etcd/etcd-store.ts';
+import type { ClusterIds } from '../../store/etcd/format.ts';
 import type { SecretFiles } from '../../world/secret-files.ts';
 import type { World } from '../../world/world.ts';
 import { encryptedMarker } from '../apiserver/encrypted-marker.ts';
 import type { CleanupStack } from '../cleanup-stack.ts';
 import { openDataDirectory, storeDirectory } from './data-directory.ts';
+import type { StoreKind } from './data-manifest.ts';
+
+/** Where etcd is. */
+export interface EtcdOptions {
+  /** 'https://10.0.0.1:2379' */
+  readonly servers: readonly string[];
+  /** All keys of the cluster begin with it: '/mooring'. */
+  readonly prefix: string;
+  readonly tls: ClientTls;
+}
 
 interface OpenedData {
   readonly store: Store;
@@ -17,7 +30,7 @@ interface OpenedData {
 
 /** @throws StoreError, DataDamage, NewerData */
 export async function openData(
-  { dataDir, kind, world }: { readonly dataDir: string; readonly kind: 'memory' | 'embedded'; readonly world: World },
+  { dataDir, kind, etcd, world }: { readonly dataDir: string; readonly kind: StoreKind; readonly etcd: EtcdOptions | undefined; readonly world: World },
   cleanup: CleanupStack,
 ): Promise<OpenedData> {
   const data = await openDataDirectory({ dataDir, store: kind, world });
@@ -26,11 +39,24 @@ export async function openData(
     cleanup.defer(() => store.close());
     return { store, writeProblem: () => undefined, ...(await data.keyFiles(undefined)) };
   }
+  if (kind === 'etcd') {
+    if (etcd === undefined) throw new TypeError('the store etcd needs the addresses of its servers');
+    const store = await openEtcd(etcd, data, world);
+    cleanup.defer(() => store.close());
+    const opened = { clusterId: store.clusterId, hasData: () => store.stats().keys > 0 };
+    return { store, writeProblem: () => store.writeProblem(), ...(await data.keyFiles(opened)) };
+  }
   const { openEmbeddedStore } = await import('../../store/embedded/embedded-store.ts');
   const { realDisk } = await import('../../host/disk.ts');
   const store = await openEmbeddedStore({ ...data, directory: storeDirectory(dataDir), disk: realDisk, world });
   cleanup.defer(() => store.close());
-  return { store, writeProblem: () => store.writeProblem(), ...(await data.keyFiles(store)) };
+  return { store, writeProblem: () => store.writeProblem(), ...(await data.keyFiles({ clusterId: store.clusterId, hasData: () => store.revision() > 1 })) };
+}
+
+async function openEtcd({ servers, prefix, tls }: EtcdOptions, ids: ClusterIds, world: World): Promise<EtcdStore> {
+  const { etcdEndpoints } = await import('../../store/etcd/endpoints.ts');
+  const { openEtcdStore } = await import('../../store/etcd/etcd-store.ts');
+  return openEtcdStore({ ...ids, endpoints: etcdEndpoints(servers, { tls, timers: world.timers }), prefix, world });
 }
 
 /** Loaded only if values are, or were, encrypted. */

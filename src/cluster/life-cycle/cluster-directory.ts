@@ -7,6 +7,7 @@ import path from 'node:path';
 import { identityOfProcess } from '../../host/process-identity.ts';
 import type { World } from '../../world/world.ts';
 import type { CleanupStack } from '../cleanup-stack.ts';
+import { manifestFile, type StoreKind } from '../data-directory/data-manifest.ts';
 import { foreignFileIn } from '../data-directory/foreign-files.ts';
 import { version } from '../version.ts';
 import { lockCluster, lockFile } from './cluster-lock.ts';
@@ -30,7 +31,7 @@ interface DirectoryOptions extends Pick<ClusterRecord, 'runtime' | 'name'> {
   readonly kubeconfig?: string;
   readonly ephemeral?: boolean;
   readonly logFile?: string | undefined;
-  readonly store?: 'memory' | 'embedded';
+  readonly store?: StoreKind;
   readonly onProgress?: TearDownOptions['onProgress'];
 }
 
@@ -53,7 +54,8 @@ export async function openClusterDirectory(options: DirectoryOptions, { world, c
   const isNew = (await readdir(directory)).every((file) => file === 'moor.log' || file === lockFile);
   if (ephemeral && !isNew && options.store !== 'memory')
     throw new ClusterDirectoryError(`${dataDir} holds data, which --ephemeral would delete at the end. Choose an empty --data-dir, or none.`);
-  if (runtime === 'sandbox') await removeStrayMounts(directory, { world, onProgress });
+  const hasObjects = existsSync(path.join(directory, 'store')) || (options.store === 'etcd' && existsSync(manifestFile(directory)));
+  if (runtime === 'sandbox' && !hasObjects) await removeStrayMounts(directory, { world, onProgress });
   const record: ClusterDirectory['record'] = (reached) => {
     const unlisted = saveRecord({
       ...(name === undefined ? {} : { name }),
@@ -173,9 +175,8 @@ export async function removeAbandoned(options: TearDownOptions): Promise<void> {
   }
 }
 
-/** A directory without a store has no pods: what is mounted in it was left when the directory was removed by other means. */
+/** A directory without a cluster has no pods: what is mounted in it was left when the directory was removed by other means. */
 async function removeStrayMounts(directory: string, options: TearDownOptions): Promise<void> {
-  if (existsSync(path.join(directory, 'store'))) return;
   const { mounts, images } = await leftoversIn(directory);
   if (mounts.length + images.length === 0) return;
   const { pods } = await tearDown(directory, options);

@@ -21,7 +21,7 @@ import { ConsistentReads } from './consistent-reads.ts';
 import { noSpace, readFailure, writeFailure } from './errors.ts';
 import { refuseTooOld } from './etcd-version.ts';
 import { findDifference } from './find-difference.ts';
-import { claimPrefix } from './format.ts';
+import { claimPrefix, type ClusterIds } from './format.ts';
 import { KeyOrder } from './key-order.ts';
 import { EtcdKeys } from './keys.ts';
 import { Mirror } from './mirror.ts';
@@ -29,14 +29,12 @@ import { readState } from './read-state.ts';
 import { conflictsOf, hasWritten, requestOf } from './transactions.ts';
 import { WatchStream } from './watch-stream.ts';
 
-export interface EtcdStoreOptions {
+export interface EtcdStoreOptions extends ClusterIds {
   /** The members of one etcd cluster. The store closes their channels. */
   readonly endpoints: readonly EtcdEndpoint[];
   /** '/mooring': all keys of the store begin with it. */
   readonly prefix: string;
   readonly world: Pick<World, 'timers' | 'log'>;
-  /** A UUID, the identity of a store that is created. */
-  readonly newClusterId: string;
   /** Of one call to one member. */
   readonly requestTimeoutMs?: number;
   /** How far the mirror may be behind before a read goes to etcd itself, and the watch to another member. */
@@ -54,7 +52,7 @@ export interface EtcdStore extends Store {
   writeProblem(): string | undefined;
 }
 
-const DEFAULT_REQUEST_TIMEOUT_MS = 5_000;
+const DEFAULT_REQUEST_TIMEOUT_MS = 10_000;
 /** Kubernetes' cacher waits as long (blockTimeout). */
 const DEFAULT_STALL_MS = 3_000;
 const DEFAULT_PAGE_SIZE = 5_000;
@@ -78,7 +76,7 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStor
     const keys = new EtcdKeys(options.prefix);
     const { version, errors } = await client.status();
     refuseTooOld(version);
-    const clusterId = await claimPrefix({ client, keys, newClusterId: options.newClusterId });
+    const clusterId = await claimPrefix(client, keys, options);
     const state = await readState({ client, keys, pageSize: options.pageSize ?? DEFAULT_PAGE_SIZE });
     const mirror = new Mirror(state, { keys, timers: options.world.timers });
     return new MirroredStore(options, { client, keys, mirror, clusterId, isFull: errors.some((error) => error.includes('NOSPACE')) });

@@ -7,13 +7,26 @@ import type { EtcdKeys } from './keys.ts';
 /** The layout of the keys that this program writes. */
 const FORMAT = 1;
 
+export interface ClusterIds {
+  /** The cluster whose data must be there: nothing is created. */
+  readonly expectedClusterId?: string;
+  /** A UUID, the identity of a store that is created. */
+  readonly newClusterId: string;
+}
+
 /**
- * Makes sure that what lies under the prefix is a store of Mooring's, or nothing; then it becomes one. Resolves with the cluster's id.
+ * Makes sure that what lies under the prefix is the cluster's store, or nothing; then it becomes one. Resolves with the cluster's id.
  * @throws StoreError `foreign`, `newer-version`
  */
-export async function claimPrefix({ client, keys, newClusterId }: { client: EtcdClient; keys: EtcdKeys; newClusterId: string }): Promise<string> {
+export async function claimPrefix(client: EtcdClient, keys: EtcdKeys, { expectedClusterId, newClusterId }: ClusterIds): Promise<string> {
   const found = await readFormat(client, keys);
-  if (found !== undefined) return clusterIdOf(found, keys);
+  const clusterId = found === undefined ? undefined : clusterIdOf(found, keys);
+  if (expectedClusterId !== undefined && clusterId !== expectedClusterId)
+    throw new StoreError(
+      'foreign',
+      `etcd has ${clusterId === undefined ? 'no data' : `the cluster ${clusterId}`} under ${textOf(keys.all.key)}, and not the cluster ${expectedClusterId}: check --etcd-servers and --etcd-prefix`,
+    );
+  if (clusterId !== undefined) return clusterId;
   const { count } = await client.range({ ...keys.all, countOnly: true }).catch((error: unknown) => Promise.reject(readFailure(error)));
   if (count > 0n)
     throw new StoreError(

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { accessSync, constants, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { root } from '../../moor-process.ts';
@@ -30,6 +30,7 @@ export class RealEtcd {
   readonly #directory = mkdtempSync(path.join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'mooring-etcd-'));
   readonly #addresses: readonly string[];
   readonly #members: (ChildProcess | undefined)[];
+  #tls: readonly string[] = [];
   #said = '';
 
   constructor(members = 3) {
@@ -39,15 +40,38 @@ export class RealEtcd {
   }
 
   get servers(): readonly string[] {
-    return this.#addresses.map((address) => `http://${address}:2379`);
+    return this.#addresses.map((address) => `${this.#scheme}://${address}:2379`);
+  }
+
+  get addresses(): readonly string[] {
+    return this.#addresses;
+  }
+
+  get #scheme(): string {
+    return this.#tls.length > 0 ? 'https' : 'http';
+  }
+
+  /** For the next starts: clients need TLS, and a certificate of the authority. PEM. */
+  useTls({ ca, cert, key }: { readonly ca: string; readonly cert: string; readonly key: string }): void {
+    const file = (name: string, text: string): string => {
+      writeFileSync(path.join(this.#directory, name), text, { mode: 0o600 });
+      return path.join(this.#directory, name);
+    };
+    this.#tls = [
+      `--trusted-ca-file=${file('ca.crt', ca)}`,
+      `--cert-file=${file('server.crt', cert)}`,
+      `--key-file=${file('server.key', key)}`,
+      '--client-cert-auth',
+    ];
   }
 
   start(member: number): void {
     const [name, address] = [`m${member}`, this.#addresses[member]];
     const cluster = this.#addresses.map((each, i) => `m${i}=http://${each}:2380`).join(',');
-    const urls = { 'listen-client-urls': 2379, 'advertise-client-urls': 2379, 'listen-peer-urls': 2380, 'initial-advertise-peer-urls': 2380 };
     const args = [
-      ...Object.entries(urls).map(([flag, port]) => `--${flag}=http://${address}:${port}`),
+      ...['listen-client-urls', 'advertise-client-urls'].map((flag) => `--${flag}=${this.#scheme}://${address}:2379`),
+      ...['listen-peer-urls', 'initial-advertise-peer-urls'].map((flag) => `--${flag}=http://${address}:2380`),
+      ...this.#tls,
       `--name=${name}`,
       `--data-dir=${path.join(this.#directory, name)}`,
       `--initial-cluster=${cluster}`,
