@@ -89,7 +89,7 @@ export interface PodSandboxSpec {
   readonly sysctls?: readonly { readonly path: string; readonly value: string }[];
   /** All lines of /etc/resolv.conf; undefined: the host's. */
   readonly resolvConf: string | undefined;
-  /** All lines of /etc/hosts. */
+  /** All lines of /etc/hosts; on the host's network, those after the host's own. */
   readonly hosts: string;
 }
 

@@ -1,7 +1,7 @@
 /** Services of real pods, by the kernel's tables: what reaches which pod, and from where. */
 import { expect, test } from 'vitest';
 import { startMoor } from '../moor-process.ts';
-import { describeWithSandboxes } from '../sandbox/sandboxes.ts';
+import { describeWithNftables } from './nftables.ts';
 
 /** A server that answers with its pod's name and the client's address. */
 const server = `
@@ -24,7 +24,7 @@ const web = (name: string, over: object = {}) => pod(name, ['python3', '-c', ser
 const service = (name: string, spec: object) => ({ apiVersion: 'v1', kind: 'Service', metadata: { name }, spec: { selector: { app: 'web' }, ...spec } });
 const list = (...items: readonly object[]) => JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
 
-describeWithSandboxes('Services of real pods', () => {
+describeWithNftables('Services of real pods', () => {
   test('lead from pods, from the host and from the pod itself to ready pods, and refuse where there are none', async () => {
     await using moor = await startMoor({ bare: false, args: ['--runtime', 'sandbox', '--store', 'memory', '--ephemeral'] });
     const ready = { readinessProbe: { periodSeconds: 1, exec: { command: ['test', '!', '-e', '/tmp/unready'] } } };

@@ -7,11 +7,19 @@ import { clusterRecords } from '../../node/dns/records-from-caches.ts';
 import { DnsServer } from '../../node/dns/server.ts';
 import type { Host } from '../../node/host.ts';
 import { gatewayOf } from '../../node/network/gateway.ts';
+import { hostPortRules, nodeRules } from '../../node/network/pod-rules.ts';
+import { NetworkPolicies } from '../../node/network-policy/network-policies.ts';
+import { eventKind } from '../../api/kinds/core/event.ts';
+import { networkPolicyKind } from '../../api/kinds/networking/network-policy.ts';
+import { EventRecorder } from '../../client/events/event-recorder.ts';
+import { nodeKind } from '../../api/kinds/core/node.ts';
+import { podKind } from '../../api/kinds/pod/pod.ts';
+import { hasEnded } from '../../storage/volumes/pods.ts';
 import { NftablesTable } from '../../node/network/nftables/table.ts';
 import { bridgeCommands, linkGroup, type PodNetwork } from '../../node/network/pod-network.ts';
 import { layoutOf } from '../../node/runtimes/sandbox/shim/layout.ts';
 import { ServiceProxy } from '../../node/service-proxy/service-proxy.ts';
-import { baseTable } from '../../node/service-proxy/table.ts';
+import { baseTable } from '../../node/network/table.ts';
 import type { World } from '../../world/world.ts';
 import { sha256 } from '../sha256.ts';
 import { removeTable, tableOf } from './network-table.ts';
@@ -24,6 +32,7 @@ export interface PodNetworkOptions {
   readonly nodes: readonly { readonly host: Host; readonly sandbox: string }[];
   /** Of Services, EndpointSlices and Nodes. */
   readonly transport: Transport;
+  readonly eventTransport: Transport;
   /** Called when the bridges and their addresses are there, before any pod runs. Resolves with the cluster IP of the DNS servers on these addresses. */
   readonly onBridges?: ((gateways: ReadonlyMap<string, string>) => Promise<string | undefined>) | undefined;
 }
@@ -37,20 +46,27 @@ export interface RunningPodNetwork {
   stop(how: { readonly podsGoOn: boolean }): Promise<void>;
 }
 
-export async function startPodNetwork({ world, directory, nodes, transport, onBridges }: PodNetworkOptions): Promise<RunningPodNetwork> {
+export async function startPodNetwork({ world, directory, nodes, transport, eventTransport, onBridges }: PodNetworkOptions): Promise<RunningPodNetwork> {
   const networks = nodes.map(({ host, sandbox }): PodNetwork => ({ cidr: host.podCidr, bridge: layoutOf(sandbox).bridge }));
   for (const network of networks) await makeBridge(network, world);
   const gateways = new Map(nodes.map(({ host }) => [host.name, gatewayOf(host.podCidr)]));
   const dnsIp = await onBridges?.(gateways);
+  const recorder = new EventRecorder({ world, client: createClient({ transport: eventTransport }), eventKind, component: 'kube-proxy' });
   const informers = new Informers({ world, client: createClient({ transport }) });
   const dns = new DnsServer({ world, addresses: [...gateways.values()], records: clusterRecords(informers) });
   const base = baseTable({ linkGroups: networks.map(linkGroup), podCidrs: networks.map(({ cidr }) => cidr) });
   const onRefused = (owner: string, error: string): void => world.log.warn('the kernel refuses rules', { of: owner, error });
   const table = new NftablesTable({ world, network: realHostNetwork, name: tableOf(directory), base, onRefused });
   const problem = await table.open();
-  const proxy = problem === '' ? new ServiceProxy({ world, informers, location: locationOf(nodes), table, sha256 }) : undefined;
+  const location = locationOf(nodes);
+  const proxy = problem === '' ? new ServiceProxy({ world, informers, location, table, sha256 }) : undefined;
+  const policies = problem === '' ? new NetworkPolicies({ world, informers, nodes: location.nodes, table, sha256 }) : undefined;
+  if (problem === '') followNodesAndPods(informers, location.nodes, table);
   if (problem === '') await forwardPackets(world);
-  else world.log.warn('Services do not work: nftables cannot be used', { error: problem });
+  else {
+    world.log.warn('Services do not work: nftables cannot be used', { error: problem });
+    sayNotEnforced(informers, recorder);
+  }
   dns.listen();
   informers.start();
   return {
@@ -58,8 +74,10 @@ export async function startPodNetwork({ world, directory, nodes, transport, onBr
     nameServerOf: (node) => (problem === '' ? dnsIp : undefined) ?? gateways.get(node),
     async stop({ podsGoOn }) {
       proxy?.stop();
+      policies?.stop();
       dns.stop();
       informers.stop();
+      await recorder.stop();
       await table.stop();
       if (podsGoOn) return;
       await removeTable(directory);
@@ -67,6 +85,32 @@ export async function startPodNetwork({ world, directory, nodes, transport, onBr
       await restoreForwarding();
     },
   };
+}
+
+/** A user relies on a policy: where nothing enforces it, the policy says so. */
+function sayNotEnforced(informers: Informers, recorder: EventRecorder): void {
+  const message = 'nftables cannot be used on this node: the policy is not enforced, its pods accept and send everything';
+  informers.cache(networkPolicyKind).subscribe(({ after }) => {
+    if (after !== undefined) recorder.record(after, { type: 'Warning', reason: 'NotEnforced', message });
+  });
+}
+
+/** Pod CIDRs of all nodes, and host ports of this machine's pods. */
+function followNodesAndPods(informers: Informers, own: ReadonlySet<string>, table: NftablesTable): void {
+  const portOwners = new Set<string>();
+  informers.cache(nodeKind).subscribe(({ before, after }) => {
+    if (before?.spec.podCIDR !== after?.spec.podCIDR)
+      table.replace(`node ${(after ?? before)?.metadata.name ?? ''}`, after === undefined ? undefined : nodeRules(after));
+  });
+  informers.cache(podKind).subscribe(({ before, after }) => {
+    const { uid = '' } = (after ?? before)?.metadata ?? {};
+    const isHere = after !== undefined && own.has(after.spec.nodeName ?? '') && !hasEnded(after);
+    if (before?.status.podIP === after?.status.podIP && isHere) return;
+    const part = isHere ? hostPortRules(after, sha256) : undefined;
+    if (part !== undefined || portOwners.has(uid)) table.replace(`hostports ${uid}`, part);
+    if (part === undefined) portOwners.delete(uid);
+    else portOwners.add(uid);
+  });
 }
 
 async function makeBridge(network: PodNetwork, world: World): Promise<void> {

@@ -74,7 +74,14 @@ export async function startSandboxNodes(options: SandboxNodesOptions, server: Se
     described.push({ host, root, sandbox });
   }
   // Before any pod runs.
-  const network = await startPodNetwork({ world, directory, nodes: described, transport: connect('moor-informers'), onBridges });
+  const network = await startPodNetwork({
+    world,
+    directory,
+    nodes: described,
+    transport: connect('moor-informers'),
+    eventTransport: connect('hollow-nodes'),
+    onBridges,
+  });
   for (const { host, root, sandbox } of described) {
     const { name } = host;
     const runtime = localSandboxRuntime(world, { root: sandbox, podCidr: host.podCidr });

@@ -117,15 +117,17 @@ function userOf({ spec }: Pod, { securityContext: own = {} }: Container, groups:
 /** At most 63 characters: a DNS label. */
 const hostnameOf = ({ metadata, spec }: Pod): string => (spec.hostname ?? metadata.name ?? '').slice(0, 63).replace(/[-.]+$/, '');
 
-/** /etc/hosts, as the kubelet writes it. */
+const ownHosts =
+  '# Kubernetes-managed hosts file.\n127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\nfe00::0\tip6-localnet\nfe00::0\tip6-mcastprefix\nfe00::1\tip6-allnodes\nfe00::2\tip6-allrouters\n';
+
+/** /etc/hosts, as the kubelet writes it; on the host's network, what comes after the host's own lines. */
 function hostsFile({ metadata, spec }: Pod, ip: string | undefined, domain: string): string {
   const host = hostnameOf({ metadata, spec } as Pod);
   const { subdomain } = spec;
   const named = subdomain === undefined || subdomain === '' ? host : `${host}.${subdomain}.${metadata.namespace ?? ''}.svc.${domain}\t${host}`;
   const aliases = (spec.hostAliases ?? []).map((alias) => `${alias.ip}\t${(alias.hostnames ?? []).join('\t')}\n`);
   return [
-    '# Kubernetes-managed hosts file.\n127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\nfe00::0\tip6-localnet\nfe00::0\tip6-mcastprefix\nfe00::1\tip6-allnodes\nfe00::2\tip6-allrouters\n',
-    ...(ip === undefined ? [] : [`${ip}\t${named}\n`]),
+    ...(ip === undefined ? [] : [`${ownHosts}${ip}\t${named}\n`]),
     ...(aliases.length === 0 ? [] : ['\n# Entries added by HostAliases.\n', ...aliases]),
   ].join('');
 }

@@ -3,7 +3,7 @@ import type { EndpointSlice, Service, ServicePort } from '../../api/generated/ty
 import { ipv4Address, ipv4Network } from '../network/ipv4.ts';
 import type { RulesetPart } from '../network/nftables/ruleset.ts';
 import { clusterEndpoints, endpointsOf, isPort, localEndpoints, type ProxyEndpoint, type ProxyLocation } from './endpoints.ts';
-import { chains, sets } from './table.ts';
+import { chains, sets } from '../network/table.ts';
 
 export interface ServiceSnapshot {
   readonly service: Service;

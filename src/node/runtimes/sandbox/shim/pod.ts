@@ -23,6 +23,9 @@ export interface ShimPodContext extends Omit<ShimContainerContext, 'namespaces' 
   readonly onChange: (uid: string) => void;
 }
 
+/** The kubelet's first line of a file that begins with the host's. */
+const hostHeader = '# Kubernetes-managed hosts file (host network).\n';
+
 /** Runs of one container that are kept: the current one and the one before. */
 const keptRuns = 2;
 
@@ -79,7 +82,7 @@ export class ShimPod {
     if (this.#checkpoint.pause !== undefined && isAlive(this.#checkpoint.pause)) return { ok: true, value: { ips: this.#checkpoint.ips } };
     mkdirSync(layout.containers(this.uid), { recursive: true, mode: 0o700 });
     const files = layout.files(this.uid);
-    writeFileSync(files.hosts, spec.hosts);
+    writeFileSync(files.hosts, spec.address === undefined ? `${hostHeader}${tryRead('/etc/hosts')}${spec.hosts}` : spec.hosts);
     writeFileSync(files.resolvConf, spec.resolvConf ?? tryRead('/etc/resolv.conf'));
     writeFileSync(files.hostname, `${spec.hostname}\n`);
     try {

@@ -94,6 +94,8 @@ chain raw-prerouting {
 
 chain policies {
   ct state established,related accept
+  # No policy keeps a pod from itself.
+  ip saddr . ip daddr @${sets.hairpin} accept
   ip saddr vmap @${sets.egressPolicies}
   ip daddr vmap @${sets.ingressPolicies}
 }
@@ -101,7 +103,7 @@ chain policies {
 chain filter-forward {
   type filter hook forward priority filter;
   # Pods of other clusters on this machine.
-  iifgroup ${own} oifname "moor*" oifgroup != ${own} drop
+  iifgroup ${own} oifname "moor*" oifgroup != ${own} ip daddr != @${sets.podCidrs} drop
   iifgroup ${own} ip daddr . meta l4proto . th dport vmap @${sets.noEndpointIps}
   iifgroup ${own} ip daddr @${sets.clusterIps} reject
   jump policies

@@ -1,0 +1,161 @@
+/** The NetworkPolicies of a namespace, and the pods that they select on this machine → their part of the table. */
+import type { NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort, Pod } from '../../api/generated/types.ts';
+import { labelSelectorOf, type Labels, matchesLabels } from '../../api/selectors/label-selector.ts';
+import { hasEnded } from '../../storage/volumes/pods.ts';
+import { ipv4Address, ipv4Network } from '../network/ipv4.ts';
+import type { RulesetPart } from '../network/nftables/ruleset.ts';
+import { sets } from '../network/table.ts';
+
+export interface PolicySnapshot {
+  readonly namespace: string;
+  /** Of the namespace. */
+  readonly policies: readonly NetworkPolicy[];
+  /** Of the whole cluster: each may be a peer. */
+  readonly pods: readonly Pod[];
+  /** Labels of namespaces, by name. */
+  readonly namespaceLabels: (namespace: string) => Labels | undefined;
+  /** Whether the pod is on this machine. */
+  readonly isLocal: (pod: Pod) => boolean;
+  /** In hexadecimal. */
+  readonly sha256: (text: string) => string;
+}
+
+type Direction = 'ingress' | 'egress';
+const protocols: ReadonlyMap<string, string> = new Map([
+  ['TCP', 'tcp'],
+  ['UDP', 'udp'],
+  ['SCTP', 'sctp'],
+]);
+
+/**
+ * A pod that a policy selects has a chain for each direction: what a rule permits returns to the table's chain `policies`, where the other direction is decided;
+ * everything else is dropped. Undefined: no pod is selected.
+ */
+export function policyRules(snapshot: PolicySnapshot): RulesetPart | undefined {
+  const { namespace, policies, pods, isLocal, sha256 } = snapshot;
+  const draft = new PolicyDraft(snapshot);
+  for (const pod of pods) {
+    const [ip] = ipv4Address(pod.status.podIP ?? '');
+    if (pod.metadata.namespace !== namespace || ip === undefined || !isLocal(pod) || !hasOwnNetwork(pod)) continue;
+    const selecting = policies.filter(({ spec }) => matchesLabels(labelSelectorOf(spec.podSelector), pod.metadata.labels));
+    for (const direction of ['ingress', 'egress'] as const) {
+      const isolating = selecting.filter((policy) => typesOf(policy).has(direction));
+      if (isolating.length === 0) continue;
+      const chain = `${direction}-${sha256(pod.metadata.uid ?? '').slice(0, 16)}`;
+      draft.chains.set(chain, [...isolating.flatMap((policy) => draft.permitted(policy, direction, pod)), 'drop']);
+      draft.element(direction === 'ingress' ? sets.ingressPolicies : sets.egressPolicies, ip, `jump ${chain}`);
+    }
+  }
+  return draft.chains.size === 0 ? undefined : draft;
+}
+
+/** Pods on the host's network are no pods to a policy, and those that have ended have no address any more. */
+const hasOwnNetwork = (pod: Pod): boolean => pod.spec.hostNetwork !== true && !hasEnded(pod);
+
+function typesOf({ spec }: NetworkPolicy): ReadonlySet<Direction> {
+  const types = spec.policyTypes ?? ['Ingress', ...((spec.egress ?? []).length > 0 ? ['Egress'] : [])];
+  return new Set(types.flatMap((type): readonly Direction[] => (type === 'Ingress' ? ['ingress'] : type === 'Egress' ? ['egress'] : [])));
+}
+
+class PolicyDraft implements RulesetPart {
+  readonly chains = new Map<string, readonly string[]>();
+  readonly sets = new Map<string, string>();
+  readonly elements = new Map<string, Map<string, string>>();
+  readonly #snapshot: PolicySnapshot;
+
+  constructor(snapshot: PolicySnapshot) {
+    this.#snapshot = snapshot;
+  }
+
+  element(set: string, key: string, value: string): void {
+    let elements = this.elements.get(set);
+    if (elements === undefined) {
+      elements = new Map();
+      this.elements.set(set, elements);
+    }
+    elements.set(key, value);
+  }
+
+  /** The rules by which a policy permits packets of a pod. */
+  permitted({ metadata, spec }: NetworkPolicy, direction: Direction, pod: Pod): readonly string[] {
+    const rules =
+      direction === 'ingress'
+        ? (spec.ingress ?? []).map(({ from = [], ports = [] }) => ({ peers: from, ports }))
+        : (spec.egress ?? []).map(({ to = [], ports = [] }) => ({ peers: to, ports }));
+    return rules.flatMap(({ peers, ports }, index) => {
+      const name = `${direction}-${this.#snapshot.sha256(`${metadata.namespace ?? ''}/${metadata.name ?? ''}`).slice(0, 16)}-${index}`;
+      const [numbered, named] = [ports.filter(({ port }) => typeof port !== 'string'), ports.filter(({ port }) => typeof port === 'string')];
+      const matches = this.#peerMatches(peers, { name, direction });
+      // A port by name is one of the pod that is reached.
+      const onPod = direction === 'ingress' ? [...numbered, ...named.flatMap((port) => portsNamed(port, pod))] : numbered;
+      const portMatches = ports.length === 0 ? [''] : onPod.flatMap(portMatch);
+      const byName = direction === 'egress' && named.length > 0 ? this.#namedPorts(peers, named, `${name}-ports`) : [];
+      return [...matches.flatMap((match) => portMatches.map((port) => `${match}${port}return`)), ...byName];
+    });
+  }
+
+  /** Each with a space after it; '': all addresses. */
+  #peerMatches(peers: readonly NetworkPolicyPeer[], { name, direction }: { readonly name: string; readonly direction: Direction }): readonly string[] {
+    if (peers.length === 0) return [''];
+    const address = direction === 'ingress' ? 'ip saddr' : 'ip daddr';
+    const blocks = peers.flatMap(({ ipBlock }) => {
+      const [cidr] = ipBlock === undefined ? [] : ipv4Network(ipBlock.cidr);
+      if (cidr === undefined) return [];
+      return [
+        `${address} ${cidr} ${(ipBlock?.except ?? [])
+          .flatMap(ipv4Network)
+          .map((except) => `${address} != ${except} `)
+          .join('')}`,
+      ];
+    });
+    const selectors = peers.filter(({ ipBlock }) => ipBlock === undefined);
+    if (selectors.length === 0) return blocks;
+    this.sets.set(name, 'type ipv4_addr;');
+    for (const { ip } of this.#selected(selectors)) this.element(name, ip, '');
+    return [...blocks, `${address} @${name} `];
+  }
+
+  /** Of an egress rule: each peer may have the port under another number. */
+  #namedPorts(peers: readonly NetworkPolicyPeer[], ports: readonly NetworkPolicyPort[], name: string): readonly string[] {
+    this.sets.set(name, 'type ipv4_addr . inet_proto . inet_service;');
+    const targets = peers.length === 0 ? this.#addressed(() => true) : this.#selected(peers.filter(({ ipBlock }) => ipBlock === undefined));
+    for (const { ip, pod } of targets)
+      for (const { protocol = 'TCP', port } of ports.flatMap((each) => portsNamed(each, pod)))
+        this.element(name, `${ip} . ${protocols.get(protocol) ?? 'tcp'} . ${port ?? 0}`, '');
+    return [`ip daddr . meta l4proto . th dport @${name} return`];
+  }
+
+  #selected(peers: readonly NetworkPolicyPeer[]) {
+    const { namespace, namespaceLabels } = this.#snapshot;
+    const selects = peers.map(({ podSelector, namespaceSelector }) => ({
+      pod: podSelector === undefined ? undefined : labelSelectorOf(podSelector),
+      namespaces: namespaceSelector === undefined ? undefined : labelSelectorOf(namespaceSelector),
+    }));
+    return this.#addressed(({ metadata }) =>
+      selects.some(({ pod, namespaces }) => {
+        const inNamespace = namespaces === undefined ? metadata.namespace === namespace : matchesLabels(namespaces, namespaceLabels(metadata.namespace ?? ''));
+        return inNamespace && (pod === undefined || matchesLabels(pod, metadata.labels));
+      }),
+    );
+  }
+
+  #addressed(selects: (pod: Pod) => boolean): readonly { readonly ip: string; readonly pod: Pod }[] {
+    return this.#snapshot.pods.flatMap((pod) => (hasOwnNetwork(pod) && selects(pod) ? ipv4Address(pod.status.podIP ?? '').map((ip) => ({ ip, pod })) : []));
+  }
+}
+
+/** The pod's container ports of this name. */
+function portsNamed({ protocol = 'TCP', port }: NetworkPolicyPort, { spec }: Pod): readonly NetworkPolicyPort[] {
+  const all = [...(spec.initContainers ?? []), ...(spec.containers ?? [])].flatMap(({ ports = [] }) => ports);
+  return all.filter((each) => each.name === port && (each.protocol ?? 'TCP') === protocol).map(({ containerPort }) => ({ protocol, port: containerPort }));
+}
+
+const isPort = (port: number): boolean => Number.isInteger(port) && port > 0 && port <= 65_535;
+
+function portMatch({ protocol = 'TCP', port, endPort }: NetworkPolicyPort): readonly string[] {
+  const named = protocols.get(protocol);
+  if (named === undefined) return [];
+  if (port === undefined) return [`meta l4proto ${named} `];
+  if (typeof port === 'string' || !isPort(port)) return [];
+  return [`${named} dport ${endPort !== undefined && isPort(endPort) && endPort > port ? `${port}-${endPort}` : port} `];
+}
