@@ -1,39 +1,41 @@
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
-import type * as promises from 'node:fs/promises';
+import promises from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { realDirectories, unsyncedDirectories } from './directories.ts';
 import { realDisk } from './disk.ts';
 
-const calls = vi.hoisted((): string[] => []);
+const calls: string[] = [];
 
-vi.mock('node:fs/promises', async (original) => {
-  const real = await original<typeof promises>();
-  return {
-    ...real,
-    writeFile: (...args: Parameters<typeof real.writeFile>) => {
-      const options = args[2];
-      calls.push(typeof options === 'object' && options !== null && options.flush === true ? 'write, sync' : 'write');
-      return real.writeFile(...args);
-    },
-    rename: (...args: Parameters<typeof real.rename>) => {
-      calls.push('rename');
-      return real.rename(...args);
-    },
-  };
-});
+/** What the module under test imports from `node:fs/promises`, too. */
+function recordCalls(): void {
+  const { writeFile, rename } = promises;
+  vi.spyOn(promises, 'writeFile').mockImplementation((...args) => {
+    const options = args[2];
+    calls.push(typeof options === 'object' && options !== null && options.flush === true ? 'write, sync' : 'write');
+    return writeFile(...args);
+  });
+  vi.spyOn(promises, 'rename').mockImplementation((...args) => {
+    calls.push('rename');
+    return rename(...args);
+  });
+  syncBuiltinESMExports();
+}
 
 let folder: string;
 
 beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'mooring-directories-'));
   calls.length = 0;
+  recordCalls();
   vi.spyOn(realDisk, 'syncDirectory').mockImplementation(async (directory) => void calls.push(`sync ${path.relative(folder, directory)}`));
 });
 
 afterEach(() => {
   vi.restoreAllMocks();
+  syncBuiltinESMExports();
   rmSync(folder, { recursive: true });
 });
 
