@@ -55,6 +55,8 @@ export function writeReport(root, state) {
   const count = (what) => rows.filter(({ caught: [who] }) => who === what).length;
   // Those without a result count as not caught: percentages of the judged alone would be too high, since what is caught is known first.
   const open = entries.length - rows.length;
+  const mayStillBeSeen = ({ caught: [who], known = 0, ran = 0, worlds = [] }) => (who === 'tests' || who === 'nothing') && (known < 200 || ran < worlds.length);
+  const unseen = open + rows.filter(mayStillBeSeen).length;
   const real = rows.length + open - count('equivalent');
   const [simulator, tests, nothing] = ['simulator', 'tests', 'nothing'].map(count);
   const line = ({ mutant, caught: [who, how] }) =>
@@ -72,7 +74,7 @@ The run can be stopped and continued: what is judged is kept in \`test/mutations
 \`test/mutations/survivors.json\` explains those that change nothing.
 
 Seed ${state.seed}: ${state.entries.length} mutants drawn, ${count('equivalent')} of them equivalent. Of the other ${real}, the simulator alone catches ${simulator} (${percent(simulator, real)}), tests only ${tests}, nothing
-${nothing}; ${open === 0 ? 'all are judged' : `${open} are not judged yet`}. Both together: ${percent(simulator + tests, real)}.
+${nothing}; ${open === 0 ? 'all are judged' : `${open} are not judged yet`}. Both together: ${percent(simulator + tests, real)}. ${unseen === 0 ? 'All worlds were run.' : `For ${unseen} of them the simulator has not run all worlds yet, so its share is the least that it can be.`}
 
 | operator | place | caught by | how |
 |---|---|---|---|

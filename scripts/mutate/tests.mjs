@@ -10,7 +10,10 @@ const isLeftOut = (file, text) => /^test\/(simulation|mutations|peers|documents)
 /** They start containers, or mount. */
 const isHeavy = (file) => /^test\/(sandbox|mounts|kubectl|up)\//.test(file);
 
-const wordsOf = (path) => new Set(path.split(/[/.]/).flatMap((part) => [part, part.replace(/s$/, '')]));
+/** Every path has some of them. */
+const common = new Set(['src', 'test', 'ts']);
+
+const wordsOf = (path) => new Set(path.split(/[/.]/).flatMap((part) => (common.has(part) ? [] : [part, part.replace(/s$/, '')])));
 
 /** Many tests start a whole cluster, and so load every file: those that are named as the file is are about it. */
 function sharedWords(test, changed) {
