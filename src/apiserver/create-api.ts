@@ -20,6 +20,8 @@ import { volumeBindings } from './registry/volume-bindings/volume-binding.ts';
 import { compactPeriodically } from './registry/compaction.ts';
 import { Dispatcher, type ReadOnlyResource } from './registry/dispatch.ts';
 import { expireEvents } from './registry/event-ttl.ts';
+import type { FlowConfiguration } from './flow-control/flow-configuration.ts';
+import { followFlowConfiguration } from './flow-control/follow-configuration.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { KeyLocks } from './objects/locks.ts';
 import { ListCache } from './objects/list-cache.ts';
@@ -50,6 +52,8 @@ export interface ApiOptions {
 export interface RunningApi extends Api {
   /** Admission of exec, attach, port-forward and proxies. */
   readonly admitConnect: AdmitConnect;
+  /** What FlowSchemas and PriorityLevelConfigurations say now. */
+  flowConfiguration(): FlowConfiguration;
   /** The kinds of CustomResourceDefinitions. The same list until they change. */
   customKinds(): readonly Kind[];
   /** Ends compaction and the expiry of events. Requests are answered as long as the store is open. */
@@ -71,6 +75,7 @@ export function createApi(options: ApiOptions): RunningApi {
     listCache: new ListCache(world),
     authorizer: access?.authorizer,
   };
+  const flowControl = followFlowConfiguration(store, resources);
   const createOnly = [
     ...(access === undefined ? [] : createReviews({ access, tokens, world })),
     ...(extensions === undefined ? [] : [volumeBindings(registry, extensions.authorizer)]),
@@ -90,9 +95,11 @@ export function createApi(options: ApiOptions): RunningApi {
       }
     },
     admitConnect: connectAdmission({ store, world, resources, dynamic: dynamicAdmission }),
+    flowConfiguration: () => flowControl.current,
     customKinds: () => custom?.kinds() ?? noKinds,
     stop: async () => {
       custom?.stop();
+      flowControl.stop();
       dynamicAdmission.stop();
       webhooks?.stop();
       for (const cancel of background) cancel();

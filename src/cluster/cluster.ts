@@ -354,6 +354,7 @@ async function listenOn(listen: { host: string; port: number }, serving: Serving
     auditor,
     podStreams,
     admitConnect: api.admitConnect,
+    flowConfiguration: () => api.flowConfiguration(),
     authenticator: createAuthenticator([(token) => tokens.verify(token)]),
     authorizer,
     tls: servingTls(certificates),

@@ -1,6 +1,8 @@
 import https from 'node:https';
 import { describe, expect, test } from 'vitest';
+import type { LimitResponse } from '../../src/api/generated/types.ts';
 import type { ApiRequest } from '../../src/apiserver/api.ts';
+import { FlowConfiguration } from '../../src/apiserver/flow-control/flow-configuration.ts';
 import { type Reply, send, until } from './client.ts';
 import { startWireServer, type WireServer } from './wire-server.ts';
 
@@ -53,6 +55,41 @@ describe('a user with more requests than the server takes at once', () => {
     releaseAll();
     expect(await modest).toMatchObject({ code: 200 });
     expect(await Promise.all(greedy.slice(0, 3))).toMatchObject([{ code: 200 }, { code: 200 }, { code: 200 }]);
+  });
+});
+
+describe('a PriorityLevelConfiguration', () => {
+  const metadata = (name: string) => ({ apiVersion: 'flowcontrol.apiserver.k8s.io/v1', metadata: { name }, status: {} });
+  const level = (name: string, shares: number, limitResponse: LimitResponse) => ({
+    ...metadata(name),
+    kind: 'PriorityLevelConfiguration',
+    spec: { type: 'Limited', limited: { nominalConcurrencyShares: shares, limitResponse } },
+  });
+  const everything = { verbs: ['*'], apiGroups: ['*'], resources: ['*'], namespaces: ['*'] };
+  const schema = {
+    ...metadata('robots'),
+    kind: 'FlowSchema',
+    spec: {
+      priorityLevelConfiguration: { name: 'robots' },
+      matchingPrecedence: 100,
+      rules: [{ subjects: [{ kind: 'User', user: { name: 'robot' } }], resourceRules: [everything] }],
+    },
+  };
+
+  test('limits the requests that its FlowSchemas give it, and no others', async () => {
+    const limitResponse = { type: 'Queue', queuing: { queues: 1, handSize: 1, queueLengthLimit: 1 } };
+    const configuration = new FlowConfiguration([schema], [level('robots', 50, limitResponse), level('others', 50, limitResponse)]);
+    const { wire, users, waiting, releaseAll } = await startHeld({ limits: { seats: 2 }, flowConfiguration: () => configuration });
+    await using _server = wire;
+    const first = as(wire, 'user:robot');
+    await until('it has the one seat', () => users().length === 1);
+    const second = as(wire, 'user:robot');
+    await until('the next one waits', () => waiting() === 1);
+    expect(await as(wire, 'user:robot')).toMatchObject({ code: 429 });
+    const other = as(wire, 'user:jane');
+    await until('another user is worked for', () => users().includes('jane'));
+    releaseAll();
+    expect(await Promise.all([first, second, other])).toMatchObject([{ code: 200 }, { code: 200 }, { code: 200 }]);
   });
 });
 

@@ -1,3 +1,4 @@
+import type { FlowConfiguration } from '../../src/apiserver/flow-control/flow-configuration.ts';
 import type { Kind } from '../../src/api/kind.ts';
 import { createRealWorld } from '../../src/host/world.ts';
 import type { Api, User } from '../../src/apiserver/api.ts';
@@ -38,6 +39,7 @@ interface WireOptions {
   readonly auditor?: (world: World) => Auditor;
   /** Whose time is the test's. */
   readonly timed?: (real: World) => World;
+  readonly flowConfiguration?: () => FlowConfiguration;
 }
 
 export const startWireServer = (options: WireOptions = {}): Promise<WireServer> => start(() => new SmallApi(), [configMaps], options);
@@ -65,7 +67,7 @@ export async function startRealWireServer(kinds: readonly Kind[], options: WireO
 async function start<A extends Api>(
   makeApi: (world: World) => A,
   kinds: readonly Kind[],
-  { limits, ready, plain, auditor, timed = (real) => real }: WireOptions,
+  { limits, ready, plain, auditor, flowConfiguration, timed = (real) => real }: WireOptions,
 ): Promise<WireServer<A>> {
   const certificates = await testCertificates();
   const errors: string[] = [];
@@ -94,6 +96,7 @@ async function start<A extends Api>(
     extensions: plain !== true,
     auditor: auditor?.(world),
     ...(limits === undefined ? {} : { limits }),
+    ...(flowConfiguration === undefined ? {} : { flowConfiguration }),
   };
   const server = await startHttpServer(options);
   address = new URL(server.url).host;

@@ -7,6 +7,7 @@ import { createPacer } from './pacing.ts';
 import { Deadlines } from './deadlines.ts';
 import { FairQueue, type Flow, overloadError, type Pacer } from './fair-queue.ts';
 import type { Limits } from '../limits.ts';
+import { type ConfiguredLevel, FlowConfiguration } from './flow-configuration.ts';
 import { type PriorityLevelName, priorityLevelNames, priorityLevelOf } from './priority-level.ts';
 import type { RequestMetrics } from '../metrics/request-metrics.ts';
 
@@ -14,6 +15,8 @@ export interface FlowControllerOptions {
   readonly limits: Limits;
   readonly world: World;
   readonly metrics: RequestMetrics;
+  /** The FlowSchemas and PriorityLevelConfigurations at this moment; absent: those of every cluster. */
+  readonly flowConfiguration?: (() => FlowConfiguration) | undefined;
 }
 
 export interface IncomingRequest {
@@ -33,6 +36,8 @@ export interface RequestWork<T> {
 const maxPauseRatio = 4;
 /** Bodies up to here are not counted: connections are, and the buffers of one hold as much. */
 const uncountedBodyBytes = 64 * 1024;
+/** Levels that were deleted, or changed their names, are forgotten then. */
+const maxConfiguredLevels = 1_000;
 /** From here on decoding a body delays other requests noticeably. */
 const longBodyBytes = 32 * 1024;
 
@@ -43,6 +48,9 @@ const longBodyBytes = 32 * 1024;
 export class FlowController {
   readonly #options: FlowControllerOptions;
   readonly #levels: Readonly<Record<PriorityLevelName, PriorityLevel>>;
+  /** Those of PriorityLevelConfigurations, by name. Of a changed one, requests that are there already end in the old one. */
+  readonly #configured = new Map<string, { readonly of: ConfiguredLevel; readonly level: PriorityLevel }>();
+  readonly #queue: (seats: number, waiting: number, pacer?: Pacer) => FairQueue;
   readonly #defaultDeadlines: Deadlines;
   /** Of all large bodies, received or announced. */
   #bodyBytes = 0;
@@ -53,29 +61,55 @@ export class FlowController {
     this.#options = options;
     const { limits, world, metrics } = options;
     this.#defaultDeadlines = new Deadlines(world, limits.requestMs);
-    const queue = (seats: number, pacer?: Pacer): FairQueue =>
+    this.#queue = (seats, waiting, pacer) =>
       new FairQueue({
         ...(pacer === undefined ? {} : { pacer }),
         seats,
-        waiting: limits.requestsWaiting,
+        waiting,
         perFlow: limits.requestsPerUser,
         soon: (callback) => world.timers.soon(callback),
         refused: (limit) => metrics.refused.add(1, limit),
       });
-    const level = (): PriorityLevel => ({
-      short: queue(limits.seats),
-      long: queue(Math.ceil(limits.seats / 50), createPacer(world, { otherRequests: () => this.#shortRequests, maxPauseRatio })),
-    });
+    const level = (): PriorityLevel => this.#level(limits.seats, limits.requestsWaiting);
     this.#levels = { vital: level(), system: level(), bulk: level() };
     const waitingIn = ({ short, long }: PriorityLevel): number => short.waiting + long.waiting;
-    metrics.waiting = () => priorityLevelNames.reduce((sum, priority) => sum + waitingIn(this.#levels[priority]), 0);
+    metrics.waiting = () => {
+      const builtIn = priorityLevelNames.reduce((sum, priority) => sum + waitingIn(this.#levels[priority]), 0);
+      return [...this.#configured.values()].reduce((sum, one) => sum + waitingIn(one.level), builtIn);
+    };
+  }
+
+  #level(seats: number, waiting: number): PriorityLevel {
+    const pacer = createPacer(this.#options.world, { otherRequests: () => this.#shortRequests, maxPauseRatio });
+    return { short: this.#queue(seats, waiting), long: this.#queue(Math.ceil(seats / 50), waiting, pacer) };
+  }
+
+  /** The level of a request, and its flow there. */
+  #placeOf({ user, info }: IncomingRequest): { readonly level: PriorityLevel; readonly flow: string } {
+    const found = this.#options.flowConfiguration?.().classify(user, info);
+    if (found?.type === 'configured') return { level: this.#configuredLevel(found.level), flow: found.flow };
+    return { level: this.#levels[found?.level ?? priorityLevelOf(user, info)], flow: user.name };
+  }
+
+  #configuredLevel(of: ConfiguredLevel): PriorityLevel {
+    const known = this.#configured.get(of.name);
+    if (known?.of === of) return known.level;
+    const { limits } = this.#options;
+    // An exempt level has room for all requests that connections can carry.
+    const level =
+      of.share === undefined
+        ? this.#level(limits.requestsWaiting, limits.requestsWaiting)
+        : this.#level(Math.ceil(limits.seats * of.share), Math.min(of.queueLength, limits.requestsWaiting));
+    if (this.#configured.size >= maxConfiguredLevels) this.#configured.clear();
+    this.#configured.set(of.name, { of, level });
+    return level;
   }
 
   /** @throws ApiError 429 at once if its user has too many requests; rejects with 429 or 504 */
   run<T>(request: IncomingRequest, work: RequestWork<T>): Promise<T> {
     const { metrics } = this.#options;
-    const level = this.#levels[priorityLevelOf(request.user, request.info)];
-    const flow = level.short.arrive(request.user.name);
+    const { level, flow: name } = this.#placeOf(request);
+    const flow = level.short.arrive(name);
     const queued = new QueuedRequest(level, flow);
     metrics.inFlight += 1;
     return new Promise((resolve, reject) => {

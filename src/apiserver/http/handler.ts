@@ -31,7 +31,7 @@ import { OpenWatches } from './open-watches.ts';
 import { clientCertificate } from './client-certificate.ts';
 import { type Reply, sendReply, standardHeaders } from './reply.ts';
 import type { RequestMetrics } from '../metrics/request-metrics.ts';
-import { FlowController } from '../flow-control/flow-controller.ts';
+import { FlowController, type FlowControllerOptions } from '../flow-control/flow-controller.ts';
 import { parseTarget, requestedTimeout } from './request-target.ts';
 import { WatchStream } from './watch-stream.ts';
 
@@ -52,6 +52,7 @@ export interface HandlerOptions {
   readonly podStreams?: ((node: string) => PodStreams | undefined) | undefined;
   /** Asked before a stream is opened. Absent: every stream is admitted. */
   readonly admitConnect?: AdmitConnect | undefined;
+  readonly flowConfiguration?: FlowControllerOptions['flowConfiguration'];
   /** Absent: there is no audit log. */
   readonly auditor?: Auditor | undefined;
 }

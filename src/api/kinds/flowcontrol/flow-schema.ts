@@ -1,7 +1,7 @@
 import { type FieldError, invalid, notSupported, required } from '../../field-error.ts';
 import type { FlowSchema, FlowSchemaSpec } from '../../generated/types.ts';
 import type { Kind } from '../../kind.ts';
-import { dnsSubdomain } from '../../validation/field-rules.ts';
+import { dnsSubdomain, entry } from '../../validation/field-rules.ts';
 import { sameMeaning } from '../../validation/semantic-equality.ts';
 import { nameIsDnsSubdomain } from '../../validation/names.ts';
 import { ageColumn, nameColumn, textColumn } from '../../printer-columns.ts';
@@ -15,7 +15,7 @@ const DEFAULT_PRECEDENCE = 1_000;
 const distinguishers = ['ByNamespace', 'ByUser'];
 
 function validate({ metadata: { name = '' }, spec, status }: FlowSchema): FieldError[] {
-  const mandatory = mandatoryFlowSchemas[name];
+  const mandatory = entry(mandatoryFlowSchemas, name);
   const isChanged = mandatory !== undefined && !sameMeaning(spec, mandatory);
   return [
     ...validateSpec(spec, name),

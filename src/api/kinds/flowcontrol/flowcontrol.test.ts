@@ -14,6 +14,7 @@ describe('a FlowSchema', () => {
 
   test('is accepted, with a precedence of 1000 unless it says another', () => {
     expect(refusal(flowSchemaKind, schema())).toEqual([]);
+    expect(refusal(flowSchemaKind, schema({}, 'constructor'))).toEqual([]);
     expect(created(flowSchemaKind, schema({ matchingPrecedence: 0 })).spec.matchingPrecedence).toBe(1000);
   });
 

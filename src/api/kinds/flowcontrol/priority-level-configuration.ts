@@ -8,6 +8,7 @@ import type {
   QueuingConfiguration,
 } from '../../generated/types.ts';
 import type { Kind } from '../../kind.ts';
+import { entry } from '../../validation/field-rules.ts';
 import { sameMeaning } from '../../validation/semantic-equality.ts';
 import { nameIsDnsSubdomain } from '../../validation/names.ts';
 import { ageColumn, nameColumn, textColumn } from '../../printer-columns.ts';
@@ -49,7 +50,7 @@ function validate({ metadata, spec, status }: PriorityLevelConfiguration): Field
 }
 
 function validateMandatory(spec: PriorityLevelConfigurationSpec, name: string): FieldError[] {
-  const fixed = mandatoryPriorityLevels[name];
+  const fixed = entry(mandatoryPriorityLevels, name);
   if (fixed === undefined) return [];
   if (name !== 'exempt') return sameMeaning(spec, fixed) ? [] : [invalid('spec', spec, `spec of '${name}' must equal the fixed value`)];
   const { exempt: _exempt, ...others } = spec;

@@ -17,6 +17,8 @@ export function validateBindingConditions({ bindingConditions: success = [], bin
     ...validateList(success, { field: at.success, max: MAX_CONDITIONS, validate: validateLabelName }),
     ...validateList(failure, { field: at.failure, max: MAX_CONDITIONS, validate: validateLabelName }),
   ];
+  // More are not looked at.
+  if (success.length > MAX_CONDITIONS || failure.length > MAX_CONDITIONS) return errors;
   const [repeated, repeatedFailure] = [repeats(success), repeats(failure)];
   for (const [i, condition] of success.entries()) if (repeated[i]) errors.push(duplicate(`${at.success}[${i}]`, condition));
   for (const [i, condition] of failure.entries()) {
