@@ -1,4 +1,6 @@
 /** Services of real pods, by the kernel's tables: what reaches which pod, and from where. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { startMoor } from '../moor-process.ts';
 import { describeWithNftables } from './nftables.ts';
@@ -85,7 +87,14 @@ describeWithNftables('Services of real pods', () => {
   });
 
   test('a pod reaches the API at the Service kubernetes, with the rights of its service account', async () => {
+    // A cluster that was killed, and whose data was removed, has left its table.
+    mkdirSync('/run/moor/tables', { recursive: true });
+    writeFileSync('/run/moor/tables/moor-0dead0ff', '4194305\nmoor-00000000');
+    execFileSync('nft', ['add', 'table', 'ip', 'moor-0dead0ff'], { env: { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` } });
     await using moor = await startMoor({ bare: false, args: ['--runtime', 'sandbox', '--store', 'memory', '--ephemeral'] });
+    expect(execFileSync('nft', ['list', 'tables'], { encoding: 'utf8', env: { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` } })).not.toContain(
+      'moor-0dead0ff',
+    );
     await moor.kubectlWith(list(pod('client', ['sleep', '1000'])), 'apply', '-f', '-');
     expect(await moor.kubectl('wait', '--for=condition=Ready', 'pod/client', '--timeout=60s')).toMatchObject({ code: 0 });
     const ask = async () => {

@@ -22,7 +22,7 @@ import { ServiceProxy } from '../../node/service-proxy/service-proxy.ts';
 import { baseTable } from '../../node/network/table.ts';
 import type { World } from '../../world/world.ts';
 import { sha256 } from '../sha256.ts';
-import { removeTable, tableOf } from './network-table.ts';
+import { recordTable, removeStaleTables, removeTable, tableOf } from './network-table.ts';
 import { forwardPackets, restoreForwarding } from './packet-forwarding.ts';
 
 export interface PodNetworkOptions {
@@ -57,6 +57,11 @@ export async function startPodNetwork({ world, directory, nodes, transport, even
   const base = baseTable({ linkGroups: networks.map(linkGroup), podCidrs: networks.map(({ cidr }) => cidr) });
   const onRefused = (owner: string, error: string): void => world.log.warn('the kernel refuses rules', { of: owner, error });
   const table = new NftablesTable({ world, network: realHostNetwork, name: tableOf(directory), base, onRefused });
+  await removeStaleTables();
+  await recordTable(
+    directory,
+    networks.map(({ bridge }) => bridge),
+  );
   const problem = await table.open();
   const location = locationOf(nodes);
   const proxy = problem === '' ? new ServiceProxy({ world, informers, location, table, sha256 }) : undefined;

@@ -1,0 +1,122 @@
+// The network of real pods (root, Linux, nft): a thousand Services with ten endpoints each at rest, how long a changed endpoint takes to be in the kernel, and
+// the throughput through a cluster IP compared with the pod's own address.
+import { execFile, spawn } from 'node:child_process';
+import { promisify } from 'node:util';
+import { rate, startServer } from './_server.mjs';
+
+const services = Number(process.env.SERVICES ?? 1_000);
+const changes = Number(process.env.CHANGES ?? 50);
+const restMs = Number(process.env.REST_MS ?? 30_000);
+const seconds = Number(process.env.SECONDS ?? 5);
+const program = promisify(execFile);
+const slicesPath = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
+
+export async function run() {
+  const server = await startServer({ args: ['--nodes', '1', '--runtime', 'sandbox', '--store', 'memory'] });
+  try {
+    const figures = await throughput(server);
+    const { request } = server.client;
+    const began = performance.now();
+    await rate(services, async (i) => {
+      await request('POST', '/api/v1/namespaces/default/services', service(i));
+      await request('POST', slicesPath, slice(i, 10));
+    });
+    await inKernel(server, services);
+    figures[`${services} Services, from the first request to the kernel, s`] = (performance.now() - began) / 1000;
+    await sleep(5000);
+    const before = server.cpuMs();
+    await sleep(restMs);
+    figures[`${services} Services x 10 endpoints at rest, % of a core`] = ((server.cpuMs() - before) / restMs) * 100;
+    return { ...figures, ...(await changedEndpoints(server)) };
+  } finally {
+    await server.stop();
+    server.remove();
+  }
+}
+
+/** From the request until the kernel tells of the new rule. */
+async function changedEndpoints({ client: { request } }) {
+  const monitor = spawn('nft', ['monitor', 'new', 'rules'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let onText = () => undefined;
+  monitor.stdout.setEncoding('utf8').on('data', (text) => onText(text));
+  await sleep(500);
+  const times = [];
+  for (let i = 0; i < changes; i++) {
+    // An address that no rule has had.
+    const address = `10.77.${i >> 8}.${1 + (i & 127)}`;
+    const seen = new Promise((resolve) => {
+      onText = (text) => (text.includes(`${address} `) ? resolve() : undefined);
+    });
+    const began = performance.now();
+    await request('PUT', `${slicesPath}/svc-${i}`, { ...slice(i, 9, address), metadata: slice(i, 9).metadata });
+    await seen;
+    times.push(performance.now() - began);
+  }
+  monitor.kill();
+  times.sort((a, b) => a - b);
+  return {
+    'changed endpoint in the kernel, median ms': times[Math.floor(changes / 2)],
+    'changed endpoint in the kernel, p95 ms': times[Math.floor(changes * 0.95)],
+  };
+}
+
+/** Bytes a second from one pod to another, by turns. */
+async function throughput({ kubeconfig, client: { request } }) {
+  const kubectl = async (...args) => (await program('kubectl', ['--kubeconfig', kubeconfig, ...args])).stdout;
+  const sink = `
+import socket, threading
+def drain(c):
+  while c.recv(1 << 20): pass
+s = socket.create_server(('', 8080))
+while True: threading.Thread(target=drain, args=(s.accept()[0],), daemon=True).start()`;
+  const source = (ip, port) => `
+import socket, time
+c = socket.create_connection(('${ip}', ${port})); b = b'x' * (1 << 18); n = 0; t = time.time()
+while time.time() - t < ${seconds}: n += c.send(b)
+print(n / (time.time() - t))`;
+  await request('POST', '/api/v1/namespaces/default/pods', pod('sink', ['python3', '-c', sink]));
+  await request('POST', '/api/v1/namespaces/default/pods', pod('source', ['sleep', '1000']));
+  await request('POST', '/api/v1/namespaces/default/services', {
+    metadata: { name: 'sink' },
+    spec: { selector: { app: 'sink' }, ports: [{ port: 80, targetPort: 8080 }] },
+  });
+  await kubectl('wait', '--for=condition=Ready', 'pod', '--all', '--timeout=60s');
+  const podIp = await kubectl('get', 'pod', 'sink', '-o', 'jsonpath={.status.podIP}');
+  const clusterIp = await kubectl('get', 'svc', 'sink', '-o', 'jsonpath={.spec.clusterIP}');
+  await sleep(1000);
+  const rounds = [];
+  const measure = async (ip, port) => Number(await kubectl('exec', 'source', '--', 'python3', '-c', source(ip, port)));
+  for (let i = 0; i < 3; i++) rounds.push({ direct: await measure(podIp, 8080), service: await measure(clusterIp, 80) });
+  const sum = (of) => rounds.reduce((total, each) => total + each[of], 0);
+  await kubectl('delete', 'pod,svc', 'sink', 'source', '--ignore-not-found', '--now');
+  return {
+    'pod to pod, MB/s': Math.round(sum('direct') / rounds.length / 1e6),
+    'through a cluster IP, MB/s': Math.round(sum('service') / rounds.length / 1e6),
+    'through a cluster IP, % of direct': (100 * sum('service')) / sum('direct'),
+  };
+}
+
+async function inKernel({ client: { request } }, count) {
+  const clusterIp = JSON.parse(await request('GET', `/api/v1/namespaces/default/services/svc-${count - 1}`)).spec.clusterIP;
+  for (;;) {
+    const { stdout } = await program('nft', ['list', 'ruleset'], { maxBuffer: 1 << 30 });
+    if (stdout.includes(`${clusterIp} . tcp . 80 : goto service-`) && (stdout.match(/default\/svc-\d+/g) ?? []).length >= count) return;
+    await sleep(50);
+  }
+}
+
+const pod = (name, command) => ({
+  metadata: { name, labels: { app: name } },
+  spec: { terminationGracePeriodSeconds: 0, containers: [{ name: 'c', image: 'python', command }] },
+});
+const service = (i) => ({ metadata: { name: `svc-${i}` }, spec: { ports: [{ name: 'http', port: 80, targetPort: 8080 }] } });
+const slice = (i, count, more) => ({
+  metadata: { name: `svc-${i}`, labels: { 'kubernetes.io/service-name': `svc-${i}` } },
+  addressType: 'IPv4',
+  endpoints: [...Array.from({ length: count }, (_, j) => `10.${80 + (i >> 8)}.${i & 255}.${j + 1}`), ...(more === undefined ? [] : [more])].map((address) => ({
+    addresses: [address],
+    conditions: { ready: true },
+  })),
+  ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
+});
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
