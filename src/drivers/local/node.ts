@@ -6,6 +6,7 @@ import {
   type DriverAnswer,
   failed,
   type NodeDriver,
+  type NodeExpandVolumeRequest,
   type NodePublishVolumeRequest,
   type NodePublishVolumeResponse,
   type NodeStageVolumeRequest,
@@ -14,6 +15,7 @@ import {
 import { formatAndMount } from '../mount/format-and-mount.ts';
 import type { HostWithPrograms } from '../mount/mount-program.ts';
 import { ensureBound, mountAt, removeMountPoint, removeStaging } from '../mount/node-host.ts';
+import { resizeFileSystem } from '../mount/resize-file-system.ts';
 import { setVolumeOwnership } from '../mount/volume-ownership.ts';
 
 export interface LocalOptions extends HostWithPrograms {
@@ -28,6 +30,7 @@ export function localNode(options: LocalOptions): NodeDriver {
     nodeUnstageVolume: ({ stagingPath }) => attempt(async () => removeStaging(options, stagingPath).then(() => done)),
     nodePublishVolume: (request) => attempt(() => publish(options, request)),
     nodeUnpublishVolume: ({ target }) => attempt(async () => removeMountPoint(options, target).then(() => done)),
+    nodeExpandVolume: (request) => attempt(() => expand(options, request)),
   };
 }
 
@@ -43,6 +46,14 @@ async function stage(options: LocalOptions, { volume, stagingPath }: NodeStageVo
   if (refused === undefined) return done;
   const message = `local: failed to mount device ${path} at ${stagingPath} (fstype: ${fileSystem}), error ${refused.message}`;
   return failed(refused.code, message);
+}
+
+/** The administrator has grown the device, or the disk of the directory. */
+async function expand(options: LocalOptions, { volume, stagingPath }: NodeExpandVolumeRequest): Promise<DriverAnswer<undefined>> {
+  const found = await find(options, volume.source);
+  if (!found.ok) return found;
+  const { path, stat } = found.value;
+  return volume.mode === 'Block' || stat.type !== 'block-device' ? done : resizeFileSystem(options, { device: path, target: stagingPath });
 }
 
 async function find({ files }: LocalOptions, { local }: NodeStageVolumeRequest['volume']['source']): Promise<DriverAnswer<{ path: string; stat: FileStat }>> {

@@ -54,7 +54,7 @@ async function prepare(host: HostWithPrograms, { device, target, fileSystem, opt
 const formatFlags: Readonly<Record<string, readonly string[]>> = { ext3: ['-F', '-m0'], ext4: ['-F', '-m0'], xfs: ['-f'] };
 
 /** '': the disk is blank. */
-async function diskFormat({ programs }: HostWithPrograms, device: string): Promise<{ readonly ok: true; readonly value: string } | DriverFailure> {
+export async function diskFormat({ programs }: HostWithPrograms, device: string): Promise<{ readonly ok: true; readonly value: string } | DriverFailure> {
   const end = await programs.run('blkid', ['-p', '-s', 'TYPE', '-s', 'PTTYPE', '-o', 'export', device], { timeoutMs: lookMs });
   if (end.type === 'exited' && end.code === nothingFound) return succeeded('');
   if (!isFine(end)) return failed('Internal', `failed to get disk format of disk ${device}: ${exitMessage(end)}`);
