@@ -1,5 +1,6 @@
 /** A store that got a transaction and did not answer: the client gets the answer that it would have got, or a Timeout. */
 import { expect, test } from 'vitest';
+import { settleUndecided } from '../../../src/apiserver/objects/undecided.ts';
 import { type SimulatedWorld, simulate } from '../../../src/sim/world/world.ts';
 import { type Store, StoreError, type Transaction } from '../../../src/store/contract.ts';
 import { openMemoryStore } from '../../../src/store/memory/memory-store.ts';
@@ -112,4 +113,17 @@ test('where it cannot be found out, the client gets a Timeout', () =>
     remote.meanwhile = () => Promise.resolve();
     remote.fates.push(...Array.from<Fate>({ length: 10 }).fill('lost before'));
     expect(await api.send('PUT', `${maps}/a`, { body: map('2') })).toMatchObject({ code: 504, body: { reason: 'Timeout' } });
+  }));
+
+test('a write that compares nothing is not sent again: it may still happen', () =>
+  simulate(6, async (world) => {
+    const { store, fates } = new RemoteStore();
+    const transaction: Transaction = { compares: [], writes: [{ type: 'put', key: '/a', value: new Uint8Array([1]) }] };
+    fates.push('lost before');
+    await expect(store.transact(transaction)).rejects.toMatchObject({ code: 'undecided' });
+    await expect(settleUndecided({ store, world }, transaction, 1)).rejects.toMatchObject({ code: 'undecided' });
+    expect(await store.get('/a')).toBeUndefined();
+    fates.push('lost after');
+    await expect(store.transact(transaction)).rejects.toMatchObject({ code: 'undecided' });
+    expect(await settleUndecided({ store, world }, transaction, 1)).toMatchObject({ ok: true, revision: 2 });
   }));
