@@ -52,6 +52,8 @@ export interface Kind<T extends KubeObject = KubeObject> {
   readonly looseFinalizers?: boolean;
   /** Present: what every request for the kind is warned of, since there is something better by now. */
   readonly deprecation?: string;
+  /** Texts for the Warning header (199) about what `prepareForCreate` and `prepareForUpdate` are going to remove, though a user wrote it on purpose. */
+  readonly droppedFields?: (object: T, old: T | undefined) => readonly string[];
   /** Texts for the Warning header (199). */
   readonly warnings?: (object: T, old: T | undefined) => readonly string[];
 

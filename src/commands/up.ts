@@ -235,7 +235,7 @@ async function runUp(options: ClusterOptions): Promise<ExitCode> {
   } catch (error) {
     return startFailed(error, options);
   }
-  const screen = readyScreen(cluster, options);
+  const screen = readyScreen(cluster, options, await unseenMounts(cluster, options.dataDir ?? ''));
   process.stdout.write(screen);
   report({ screen });
   const signal = await Promise.race([ended, cluster.dataRemoved]);
@@ -270,7 +270,12 @@ async function endWithoutData(cluster: Cluster, dataDir: string): Promise<ExitCo
   return exitCodes.failure;
 }
 
-function readyScreen(cluster: Cluster, options: ClusterOptions): string {
+/** Of pods that an earlier start left running, on nodes that are hollow now. */
+const unseenMounts = async ({ nodes }: Cluster, dataDir: string): Promise<number> =>
+  nodes.runtime === 'hollow' ? (await leftoversIn(dataDir)).mounts.length : 0;
+
+function readyScreen(cluster: Cluster, options: ClusterOptions, unseen: number): string {
+  const words = wordsFor({ ...options, dataDir: options.dataDir ?? '' });
   const data = options.store === 'memory' ? 'in memory, lost when this process ends' : options.dataDir;
   const { servers = [], prefix } = options.etcd ?? {};
   return [
@@ -287,6 +292,9 @@ function readyScreen(cluster: Cluster, options: ClusterOptions): string {
       : [`  network     Services and NetworkPolicies do not work: ${firstLine(cluster.nodes.networkProblem)}`]),
     ...(cluster.nodes.why === undefined ? [] : [`  hollow      pods cannot run here: ${cluster.nodes.why}`]),
     ...(cluster.nodes.abandoned.length === 0 ? [] : [`  abandoned   ${abandonedLine(cluster.nodes.abandoned)}`]),
+    ...(unseen === 0
+      ? []
+      : [`  left over   pods of an earlier start still run here, unseen by hollow nodes (${unseen} mounts): "moor down${words}" ends them`]),
     `  classes     ${classesLine(cluster.storageClasses)}`,
     '',
     `  export KUBECONFIG=${cluster.kubeconfig}`,

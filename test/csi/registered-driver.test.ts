@@ -85,7 +85,11 @@ describeWithSandboxes('a driver that registers by its socket', () => {
     root = path.join(dataDir, 'root');
     moor = await startMoor({ dataDir, args: [...args, '--root-dir', root] });
     mkdirSync(path.join(root, 'plugins'));
-    driver = new FakeCsiDriver({ host: { mounts: realMounts(), files: realHostFiles }, directory: path.join(dataDir, 'content') });
+    driver = new FakeCsiDriver({
+      host: { mounts: realMounts(), files: realHostFiles },
+      directory: path.join(dataDir, 'content'),
+      capabilities: ['STAGE_UNSTAGE_VOLUME', 'GET_VOLUME_STATS', 'VOLUME_CONDITION'],
+    });
   }, 60_000);
   afterAll(async () => {
     await moor.kubectl('delete', 'pods', '--all', '--now');
@@ -137,5 +141,15 @@ describeWithSandboxes('a driver that registers by its socket', () => {
     driver.misbehaves.delete('nodePublishVolume');
     await moor.kubectl('wait', '--for=condition=Ready', 'pod/third', '--timeout=60s');
     expect((await moor.kubectl('get', 'pod', 'third', '-o', 'jsonpath={.status.phase}')).stdout).toBe('Running');
+  }, 120_000);
+
+  test('tells that a volume is not well: a metric of the node, and an event of the pod', async () => {
+    driver.condition = { abnormal: true, message: 'a disk of the array is gone' };
+    const metrics = async () => (await moor.kubectl('get', '--raw', '/api/v1/nodes/node-1/proxy/metrics')).stdout;
+    const sample = 'kubelet_volume_stats_health_status_abnormal{namespace="default",persistentvolumeclaim="data"}';
+    await expect.poll(metrics, patience).toContain(`${sample} 1\n`);
+    await expect.poll(async () => (await moor.kubectl('get', 'events')).stdout, patience).toContain('Volume data: a disk of the array is gone');
+    driver.condition = { abnormal: false, message: '' };
+    await expect.poll(metrics, patience).toContain(`${sample} 0\n`);
   }, 120_000);
 });

@@ -34,6 +34,17 @@ describe('kubectl writes', () => {
     expect((await moor.kubectl('get', 'pvc', 'typo')).stderr).toContain('persistentvolumeclaims "typo" not found');
   });
 
+  test('a dataSource that Kubernetes drops is a warning', async () => {
+    const source = (kind: string) => claim(`from-${kind.toLowerCase()}`).replace('spec:', `spec:\n  dataSource: { kind: ${kind}, name: other }`);
+    const dropped = await feed(source('Backup'), 'create');
+    expect(dropped).toMatchObject({ code: 0, stdout: 'persistentvolumeclaim/from-backup created\n' });
+    expect(dropped.stderr).toMatch(
+      /^Warning: spec\.dataSource: dropped, and the volume will be empty: .* not "Backup" of API group ""; use spec\.dataSourceRef/,
+    );
+    expect(await field('pvc/from-backup', '.spec.dataSource')).toBe('');
+    expect(await feed(source('PersistentVolumeClaim'), 'create')).toMatchObject({ code: 0, stderr: '' });
+  });
+
   test('kubectl validates a List itself, against the schema of the server', async () => {
     const list = (items: string) => `apiVersion: v1\nkind: List\nitems:\n${items.replaceAll(/^(?=.)/gm, '  ').replace('  apiVersion', '- apiVersion')}`;
     expect(await feed(list(settings('listed')), 'create')).toMatchObject({ code: 0, stdout: 'configmap/listed created\n' });

@@ -15,7 +15,29 @@ beforeAll(() => {
   state = mkdtempSync(path.join(tmpdir(), 'moor-interrupted-'));
 });
 afterAll(() => rmSync(state, { recursive: true, force: true }));
-const { env, moor, clusters, cluster, runPod, hostPathVolume } = clustersIn(() => state);
+const { env, moor, kubectl, apply, clusters, cluster, runPod, hostPathVolume } = clustersIn(() => state);
+
+const claimAndPod = {
+  apiVersion: 'v1',
+  kind: 'List',
+  items: [
+    {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'data' },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '64Mi' } } },
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'app' },
+      spec: {
+        containers: [{ name: 'app', image: 'busybox', command: ['sleep', '1000'], volumeMounts: [{ name: 'data', mountPath: '/data' }] }],
+        volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }],
+      },
+    },
+  ],
+};
 
 const waiting = { timeout: 60_000, interval: 50 };
 /** Resolves with how a command ended. */
@@ -139,6 +161,25 @@ describeWithSandboxes('as root', () => {
     expect(up).toMatchObject({ code: 1, stderr: expect.stringContaining('belongs to the user with id 54321, and this process runs as 0') });
     expect(readdirSync(path.join(dataDir, 'store'))).toEqual([]);
     expect(statSync(path.join(dataDir, 'store')).uid).toBe(54_321);
+  });
+
+  test('hollow nodes after real ones: the ready screen says that pods still run, and moor why what they cannot mount', () => {
+    expect(moor('up', 'changed', '-d').code).toBe(0);
+    const kubeconfig = moor('kubeconfig', 'changed', '--path').stdout.trim();
+    apply(kubeconfig, claimAndPod);
+    kubectl(kubeconfig, 'wait', '--for=condition=Ready', 'pod/app', '--timeout=60s');
+    expect(moor('stop', 'changed').code).toBe(0);
+    expect(moor('up', 'changed', ...hollow).stdout).toMatch(/left over +pods of an earlier start still run here.*"moor down changed" ends them/);
+    kubectl(kubeconfig, 'delete', 'pod/app');
+    apply(kubeconfig, claimAndPod);
+    kubectl(kubeconfig, 'wait', '--for=condition=PodScheduled', 'pod/app', '--timeout=60s');
+    const why = moor('why', 'pod/app', '--kubeconfig', kubeconfig);
+    const deleted = moor('delete', 'changed', '--yes');
+    const lines = why.stdout.replaceAll(/\s+/g, ' ');
+    expect(lines).toContain('its driver image.mooring.dev is not registered there');
+    expect(lines).toContain('start the cluster without --runtime hollow');
+    expect(why.code).toBe(3);
+    expect(deleted.stdout).toMatch(/^Down: removed 1 pod, \d mounts, 1 loop device/);
   });
 
   test('a data directory that is removed while the server runs ends the server and its pods', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { pod, pv, pvc } from '../storage/objects.ts';
-import { answer, attachment, bound, boundTo, disk, explanation, node, notReady, onNode } from './explain-objects.ts';
+import { answer, attachment, bound, boundTo, csiNode, disk, explanation, node, notReady, onNode } from './explain-objects.ts';
 
 const volume = (more: object = {}) => pv('disk', '1Gi', { spec: { ...boundTo('data'), ...disk('vol-1'), ...more }, status: { phase: 'Bound' } });
 const claim = pvc('data', '1Gi', { metadata: bound.metadata, spec: { volumeName: 'disk' }, status: { phase: 'Bound' } });
@@ -45,6 +45,22 @@ describe('a pod on a node', () => {
       Next: you delete pod/old-abc; the rest follows by itself.
       "
     `);
+  });
+
+  test.each([
+    ['ebs.csi.aws.com', "start the driver's pods on node/n2"],
+    ['image.mooring.dev', 'start the cluster without --runtime hollow: the driver comes with nodes on which pods really run'],
+  ])('that does not have the driver of its volume, %s', (driver, fix) => {
+    const ofDriver = volume({ csi: { driver, volumeHandle: 'vol-1' } });
+    const detached = { metadata: { name: driver }, apiVersion: 'storage.k8s.io/v1', kind: 'CSIDriver', spec: { attachRequired: false } };
+    const missing = explanation('pod/web', [web, claim, ofDriver, node('n2'), detached, csiNode('n2', 'another.csi')]);
+    expect(missing).toMatchObject({
+      verdict: 'stuck',
+      code: 'DriverNotOnNode',
+      summary: `node/n2 cannot mount pv/disk: its driver ${driver} is not registered there.`,
+      fixes: [{ text: fix, commands: ['kubectl get csinode n2 -o yaml'] }],
+    });
+    expect(explanation('pod/web', [web, claim, ofDriver, node('n2'), detached, csiNode('n2', driver)])).toMatchObject({ verdict: 'waiting', code: 'Starting' });
   });
 
   test('whose volume is attached to a node that is not ready', () => {

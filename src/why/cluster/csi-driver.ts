@@ -1,5 +1,5 @@
 import { kubectl } from '../explanation/commands.ts';
-import { type Diagnosis, explanationOf, nothingToDo, type ObjectExplanation } from '../explanation/explanation.ts';
+import { type Diagnosis, explanationOf, type Fix, nothingToDo, type ObjectExplanation } from '../explanation/explanation.ts';
 import { plural, someOf } from '../explanation/words.ts';
 import type { ObjectGraph } from '../graph/object-graph.ts';
 import { provisionerOf } from '../../storage/provisioner/provisioning-need.ts';
@@ -50,10 +50,22 @@ function diagnose({ name, nodes, isInstalled }: Driver, graph: ObjectGraph): Dia
       verdict: 'stuck',
       code: 'DriverOnNoNode',
       summary: `The driver is registered on no node, so no pod can use its volumes${isInstalled ? '' : ', and there is no CSIDriver of its name'}.`,
-      fixes: [{ text: "start the driver's pods on the nodes", commands: [kubectl(undefined, 'get', 'csinodes')] }],
+      fixes: [startDriver(name)],
       next: { who: 'an administrator', does: 'starts the driver on the nodes' },
     };
   }
   const but = lacking.length === 0 ? '' : ` It is not on ${someOf(lacking.map((node) => `node/${node}`))}: pods with its volumes do not run there.`;
   return { verdict: 'fine', code: 'DriverRegistered', summary: `The driver is registered on ${plural(nodes.length, 'node')}.${but}`, next: nothingToDo };
 }
+
+/** Drivers of Mooring itself come with the nodes of `moor up`. */
+const ownDrivers: Readonly<Record<string, string>> = {
+  'image.mooring.dev': 'start the cluster without --runtime hollow: the driver comes with nodes on which pods really run',
+  'hollow.csi.mooring.dev': 'start the cluster with --runtime hollow: the driver comes with hollow nodes',
+};
+
+/** On one node, or on all. */
+export const startDriver = (name: string, node?: string): Fix => ({
+  text: ownDrivers[name] ?? `start the driver's pods on ${node === undefined ? 'the nodes' : `node/${node}`}`,
+  commands: [kubectl(undefined, 'get', ...(node === undefined ? ['csinodes'] : ['csinode', node, '-o', 'yaml']))],
+});

@@ -8,6 +8,7 @@ import { diagnoseAttach } from '../attachments/attach-diagnosis.ts';
 import { explainClaim } from '../volumes/claim.ts';
 import { kubectl } from '../explanation/commands.ts';
 import { type ObjectExplanation, explanationOf, type Fact, nothingToDo, type ObjectState, type Diagnosis } from '../explanation/explanation.ts';
+import { startDriver } from '../cluster/csi-driver.ts';
 import { missingClaims, notOwned } from './pod-claims.ts';
 import { containerTrouble, diagnoseContainers } from './containers.ts';
 import { unscheduled } from './pod-unscheduled.ts';
@@ -108,6 +109,8 @@ function onNode(pod: Stored<Pod>, graph: ObjectGraph): Diagnosis {
   });
   const blocked = diagnoses.find(({ verdict }) => verdict === 'stuck') ?? diagnoses.find(({ verdict }) => verdict === 'waiting');
   if (blocked !== undefined) return blocked;
+  const unmountable = pod.status.phase === 'Running' ? undefined : driverNotOnNode(claims, node, graph);
+  if (unmountable !== undefined) return unmountable;
   const containers = diagnoseContainers(pod, graph);
   if (containers !== undefined) return containers;
   const isRunning = pod.status.phase === 'Running';
@@ -128,6 +131,23 @@ function onNode(pod: Stored<Pod>, graph: ObjectGraph): Diagnosis {
     ],
     next: { who: `node/${node}`, does: 'starts the containers' },
   };
+}
+
+/** The node agent says so in an event only: FailedMount, "not found in the list of registered CSI drivers". */
+function driverNotOnNode(claims: readonly Claim[], node: string, graph: ObjectGraph): Diagnosis | undefined {
+  if (graph.csiNode(node) === undefined) return undefined;
+  for (const { volumeName } of claims) {
+    const driver = graph.volume(volumeName)?.object.spec.csi?.driver;
+    if (driver === undefined || graph.nodesWithDriver(driver).includes(node)) continue;
+    return {
+      verdict: 'stuck',
+      code: 'DriverNotOnNode',
+      summary: `node/${node} cannot mount pv/${volumeName}: its driver ${driver} is not registered there.`,
+      fixes: [startDriver(driver, node)],
+      next: { who: 'an administrator', does: `gets the driver onto node/${node}; the node then mounts the volume by itself` },
+    };
+  }
+  return undefined;
 }
 
 /** It runs, but is not ready: a readiness probe fails, or a container has only just started. */

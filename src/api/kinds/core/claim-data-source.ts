@@ -7,10 +7,24 @@ import type { PersistentVolumeClaimSpec, TypedLocalObjectReference } from '../..
 export function normalizeDataSources(spec: PersistentVolumeClaimSpec, old?: PersistentVolumeClaimSpec): void {
   // Kubernetes drops a source of another namespace while the feature CrossNamespaceVolumeDataSource is off, and the claim gets an empty volume. Here it
   // stays, and the provisioner refuses it.
-  const hadSource = old?.dataSource !== undefined || old?.dataSourceRef !== undefined;
-  // The old way knew only claims and snapshots, and always ignored everything else.
-  if (!hadSource && spec.dataSourceRef === undefined && !isClaimOrSnapshot(spec.dataSource)) delete spec.dataSource;
+  if (isDropped(spec, old)) delete spec.dataSource;
   mirror(spec);
+}
+
+/** For the user, who would else find an empty volume. */
+export function droppedDataSource(spec: PersistentVolumeClaimSpec, old?: PersistentVolumeClaimSpec): readonly string[] {
+  const { kind, apiGroup } = spec.dataSource ?? {};
+  if (kind === undefined || !isDropped(spec, old)) return [];
+  return [
+    `spec.dataSource: dropped, and the volume will be empty: it can be a PersistentVolumeClaim or a VolumeSnapshot of snapshot.storage.k8s.io, ` +
+      `not ${JSON.stringify(kind)} of API group ${JSON.stringify(apiGroup ?? '')}; use spec.dataSourceRef for other kinds`,
+  ];
+}
+
+/** The old way knew only claims and snapshots, and always ignored everything else. */
+function isDropped({ dataSource, dataSourceRef }: PersistentVolumeClaimSpec, old: PersistentVolumeClaimSpec | undefined): boolean {
+  const hadSource = old?.dataSource !== undefined || old?.dataSourceRef !== undefined;
+  return !hadSource && dataSourceRef === undefined && !isClaimOrSnapshot(dataSource);
 }
 
 function isClaimOrSnapshot(source: TypedLocalObjectReference | undefined): boolean {

@@ -8,7 +8,7 @@ import { goDiff } from '../../validation/go-diff.ts';
 import { IMMUTABLE, immutable } from '../../validation/metadata.ts';
 import { labelKeyProblems, nameIsDnsSubdomain } from '../../validation/names.ts';
 import { equalResourceLists, isFractional, isNativeResource, validateBasicResource, validateResourceQuantity } from '../../validation/resources.ts';
-import { normalizeDataSources } from './claim-data-source.ts';
+import { droppedDataSource, normalizeDataSources } from './claim-data-source.ts';
 import { accessModes, ageColumn, nameColumn, textColumn, wideColumn } from '../../printer-columns.ts';
 import { BETA_STORAGE_CLASS_ANNOTATION } from './persistent-volume.ts';
 import { roundUpResourceList } from '../resource-list.ts';
@@ -160,6 +160,7 @@ export const persistentVolumeClaimKind: Kind<PersistentVolumeClaim> = {
     claim.status = { phase: 'Pending' };
     normalizeDataSources(claim.spec);
   },
+  droppedFields: (claim, old) => droppedDataSource(claim.spec, old?.spec),
   prepareForUpdate: (claim, old) => normalizeDataSources(claim.spec, old.spec),
   validate: (claim) => validateClaimSpec(claim.spec, 'spec'),
   validateUpdate,

@@ -110,6 +110,7 @@ async function admitCreation(registry: Registry, call: Call, { object, options, 
     object.metadata.name = generateName(object.metadata.generateName ?? '', registry.world.random);
   }
   if (kind.hasGeneration) object.metadata.generation = 1;
+  for (const warning of kind.droppedFields?.(object, undefined) ?? []) warnings.add(warning);
   kind.prepareForCreate?.(object, registry.world.clock.now(), call.request.user);
   validate({ resource, object, old: undefined, write: 'create' });
   for (const warning of kind.warnings?.(object, undefined) ?? []) warnings.add(warning);

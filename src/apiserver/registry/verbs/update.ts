@@ -203,6 +203,7 @@ async function admitUpdate(registry: Registry, call: Call, admitted: Admission):
   for (const warning of dedupeOwners(object, 'admitted')) warnings.add(warning);
   checkVersion(kind, object, revision);
   keepGeneration(object, old);
+  if (part === 'object') for (const warning of kind.droppedFields?.(object, old) ?? []) warnings.add(warning);
   prepare(part, kind, { object, old, now: registry.world.clock.now() });
   keepSystemFields(object, old);
   if (part === 'object' || isSpecPart(part)) growGeneration(kind, object, old);
