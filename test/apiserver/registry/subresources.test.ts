@@ -358,16 +358,17 @@ describe('tokens', () => {
   );
 
   test(
-    'name the ServiceAccount that exists now, not an earlier one of that name',
+    'name the ServiceAccount and the Secret that exist now, not earlier ones of that name',
     onApi(async (api) => {
-      const accounts = `${ns}/serviceaccounts`;
-      const uidOf = async () => JSON.parse((await api.create(`${accounts}/robot/token`, { spec: {} })).body.status.token).uid;
-      const create = async () => (await api.create(accounts, { metadata: { name: 'robot' } })).body.metadata.uid;
-      const first = await create();
-      expect(await uidOf()).toBe(first);
-      await api.send('DELETE', `${accounts}/robot`);
-      const second = await create();
-      expect(await uidOf()).toBe(second);
+      const [account, secret] = [`${ns}/serviceaccounts`, `${ns}/secrets`];
+      const spec = { boundObjectRef: { apiVersion: 'v1', kind: 'Secret', name: 'robot' } };
+      const create = async (path: string) => (await api.create(path, { metadata: { name: 'robot' } })).body.metadata.uid;
+      for (let life = 1; life <= 2; life++) {
+        const [uid, boundUid] = [await create(account), await create(secret)];
+        const { body } = await api.create(`${account}/robot/token`, { spec });
+        expect(JSON.parse(body.status.token)).toMatchObject({ uid, boundObject: { kind: 'Secret', name: 'robot', uid: boundUid } });
+        for (const path of [account, secret]) await api.send('DELETE', `${path}/robot`);
+      }
     }),
   );
 
