@@ -45,7 +45,9 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     const lines = (await logOf(run.id)).trim().split('\n');
     for (const line of lines) expect(line).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z (stdout|stderr) F /);
     const said = (stream: string) => lines.filter((line) => line.includes(` ${stream} F `)).map((line) => line.split(' ').slice(3).join(' '));
-    expect(said('stdout')).toEqual(["it's me from /made/for/it as 1234:2345 in 2345 7 8", 'pid 1', '127.0.0.1\tlocalhost']);
+    // Of a pod on the host's network: the host's own lines come first.
+    const hosts = ['# Kubernetes-managed hosts file (host network).', ...readFileSync('/etc/hosts', 'utf8').trim().split('\n'), '127.0.0.1\tlocalhost'];
+    expect(said('stdout')).toEqual(["it's me from /made/for/it as 1234:2345 in 2345 7 8", 'pid 1', ...hosts]);
     expect(said('stderr')).toEqual(['oops']);
   });
 
