@@ -230,7 +230,7 @@ async function runInDirectory(
   const reader = new NodeReader({ transport: own, node: name, world, sha256 });
   const { manager: containerImages, collector, close: closeImages } = await openImageManager(root, world, imageSettings);
   collector.follow(runtime);
-  const network = await startPodNetwork({ world, directory: root, nodes: [{ host, sandbox }], transport: own, eventTransport: own });
+  const network = await startPodNetwork({ world, directory: root, nodes: [{ host, sandbox }], transport: own, eventTransport: own, ownPodsOnly: true });
   const agent = await startLocalNodeAgent(
     { host, root: volumes, runtime, images, containerImages, nameServer: network.nameServerOf(name) },
     { world, readTransport: reader, eventTransport: own, nodeTransport: own },

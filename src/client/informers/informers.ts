@@ -2,16 +2,24 @@ import { type Kind, qualifiedResource } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { World } from '../../world/world.ts';
 import type { Cache } from './cache.ts';
-import type { Client, WriteObserver } from '../client.ts';
+import type { Client, Selection, WriteObserver } from '../client.ts';
 import { Informer } from './informer.ts';
+
+export interface InformersOptions {
+  readonly client: Client;
+  readonly world: World;
+  readonly pageSize?: number;
+  /** Which objects of a resource (`pods`, `jobs.batch`) the client may read; undefined: all. */
+  readonly selectionOf?: (resource: string) => Selection | undefined;
+}
 
 /** The informers of one process: one for each kind that a controller needs, shared by all controllers. */
 export class Informers {
-  readonly #options: { readonly client: Client; readonly world: World; readonly pageSize?: number };
+  readonly #options: InformersOptions;
   readonly #informers = new Map<string, Informer<KubeObject>>();
   #started = false;
 
-  constructor(options: { readonly client: Client; readonly world: World; readonly pageSize?: number }) {
+  constructor(options: InformersOptions) {
     this.#options = options;
   }
 
@@ -21,7 +29,9 @@ export class Informers {
     const known = this.#informers.get(name);
     // Filled from this kind's path alone: its objects are of this kind.
     if (known !== undefined) return known.cache as unknown as Cache<T>;
-    const informer = new Informer<T>({ ...this.#options, kind });
+    const { selectionOf, ...options } = this.#options;
+    const selection = selectionOf?.(name);
+    const informer = new Informer<T>({ ...options, kind, ...(selection === undefined ? {} : { selection }) });
     this.#informers.set(name, informer as unknown as Informer<KubeObject>);
     if (this.#started) informer.start();
     return informer.cache;

@@ -11,15 +11,16 @@ import { controllerPolicy } from '../access/controller-roles.ts';
 const rbac = { group: 'rbac.authorization.k8s.io', version: 'rbac.authorization.k8s.io/v1' } as const;
 
 /**
- * What the network of a joined node reads, beyond the node's own objects: Services and their endpoints, the other nodes' addresses, and what NetworkPolicies
- * select. In other clusters, kube-proxy and the network plugin have the same rights on each node.
+ * What the network of a joined node reads, beyond the node's own objects: Services and their endpoints, the other nodes' addresses, the names of namespaces, and
+ * NetworkPolicies, to say that they are not enforced there. In other clusters, kube-proxy and the network plugin have these rights on each node. Not the pods of
+ * other nodes: they name secrets, images and commands.
  */
 const nodeNetworkRole: ClusterRole = {
   apiVersion: rbac.version,
   kind: 'ClusterRole',
   metadata: { name: 'mooring:node-network' },
   rules: [
-    { apiGroups: [''], resources: ['services', 'nodes', 'pods', 'namespaces'], verbs: ['list', 'watch'] },
+    { apiGroups: [''], resources: ['services', 'nodes', 'namespaces'], verbs: ['list', 'watch'] },
     { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
     { apiGroups: ['networking.k8s.io'], resources: ['networkpolicies'], verbs: ['list', 'watch'] },
   ],

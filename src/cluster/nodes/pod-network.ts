@@ -1,4 +1,5 @@
 /** The network of the pods on this machine: bridges, the table of Services in the kernel, and the DNS server of the cluster's names. */
+import { qualifiedResource } from '../../api/kind.ts';
 import { Informers } from '../../client/informers/informers.ts';
 import { createClient } from '../../client/client.ts';
 import type { Transport } from '../../client/transport.ts';
@@ -33,6 +34,8 @@ export interface PodNetworkOptions {
   /** Of Services, EndpointSlices and Nodes. */
   readonly transport: Transport;
   readonly eventTransport: Transport;
+  /** The client may read the pods of these nodes alone, as a joined node: then NetworkPolicies are not enforced, since their peers are pods of all nodes. */
+  readonly ownPodsOnly?: boolean;
   /** Called when the bridges and their addresses are there, before any pod runs. Resolves with the cluster IP of the DNS servers on these addresses. */
   readonly onBridges?: ((gateways: ReadonlyMap<string, string>) => Promise<string | undefined>) | undefined;
 }
@@ -46,13 +49,19 @@ export interface RunningPodNetwork {
   stop(how: { readonly podsGoOn: boolean }): Promise<void>;
 }
 
-export async function startPodNetwork({ world, directory, nodes, transport, eventTransport, onBridges }: PodNetworkOptions): Promise<RunningPodNetwork> {
+export async function startPodNetwork(options: PodNetworkOptions): Promise<RunningPodNetwork> {
+  const { world, directory, nodes, transport, eventTransport, ownPodsOnly = false, onBridges } = options;
   const networks = nodes.map(({ host, sandbox }): PodNetwork => ({ cidr: host.podCidr, bridge: layoutOf(sandbox).bridge }));
   for (const network of networks) await makeBridge(network, world);
   const gateways = new Map(nodes.map(({ host }) => [host.name, gatewayOf(host.podCidr)]));
   const dnsIp = await onBridges?.(gateways);
   const recorder = new EventRecorder({ world, client: createClient({ transport: eventTransport }), eventKind, component: 'kube-proxy' });
-  const informers = new Informers({ world, client: createClient({ transport }) });
+  const podSelection = { fieldSelector: `spec.nodeName=${nodes[0]?.host.name ?? ''}` };
+  const informers = new Informers({
+    world,
+    client: createClient({ transport }),
+    selectionOf: (resource) => (ownPodsOnly && resource === qualifiedResource(podKind) ? podSelection : undefined),
+  });
   const dns = new DnsServer({ world, addresses: [...gateways.values()], records: clusterRecords(informers) });
   const base = baseTable({ linkGroups: networks.map(linkGroup), podCidrs: networks.map(({ cidr }) => cidr) });
   const onRefused = (owner: string, error: string): void => world.log.warn('the kernel refuses rules', { of: owner, error });
@@ -65,13 +74,12 @@ export async function startPodNetwork({ world, directory, nodes, transport, even
   const problem = await table.open();
   const location = locationOf(nodes);
   const proxy = problem === '' ? new ServiceProxy({ world, informers, location, table, sha256 }) : undefined;
-  const policies = problem === '' ? new NetworkPolicies({ world, informers, nodes: location.nodes, table, sha256 }) : undefined;
+  const policies = problem === '' && !ownPodsOnly ? new NetworkPolicies({ world, informers, nodes: location.nodes, table, sha256 }) : undefined;
   if (problem === '') followNodesAndPods(informers, location.nodes, table);
   if (problem === '') await forwardPackets(world);
-  else {
-    world.log.warn('Services do not work: nftables cannot be used', { error: problem });
-    sayNotEnforced(informers, recorder);
-  }
+  else world.log.warn('Services do not work: nftables cannot be used', { error: problem });
+  if (problem !== '') sayNotEnforced({ informers, recorder }, 'nftables cannot be used on this node');
+  else if (ownPodsOnly) sayNotEnforced({ informers, recorder }, 'a node that joined may not read the pods of other nodes, which policies select');
   dns.listen();
   informers.start();
   return {
@@ -93,8 +101,8 @@ export async function startPodNetwork({ world, directory, nodes, transport, even
 }
 
 /** A user relies on a policy: where nothing enforces it, the policy says so. */
-function sayNotEnforced(informers: Informers, recorder: EventRecorder): void {
-  const message = 'nftables cannot be used on this node: the policy is not enforced, its pods accept and send everything';
+function sayNotEnforced({ informers, recorder }: { informers: Informers; recorder: EventRecorder }, cause: string): void {
+  const message = `${cause}: the policy is not enforced there, its pods accept and send everything`;
   informers.cache(networkPolicyKind).subscribe(({ after }) => {
     if (after !== undefined) recorder.record(after, { type: 'Warning', reason: 'NotEnforced', message });
   });
