@@ -134,7 +134,7 @@ describe('moor up', () => {
   });
 
   test.each([
-    [['up', '--store', 'paper'], '--store must be one of memory, embedded, not "paper"'],
+    [['up', '--store', 'paper'], '--store must be one of embedded, etcd, memory, not "paper"'],
     [['up', '--listen', 'nowhere'], '--listen must be HOST:PORT'],
     [['up', '--data-dirr', 'x'], 'did you mean --data-dir?'],
   ])('rejects %j', async (args, message) => {
