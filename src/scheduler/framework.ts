@@ -142,7 +142,7 @@ export interface CyclePlugin {
   /** Whether `preBind` has work to do that may take long: then the pod is nominated to the node meanwhile. */
   preBindPreFlight?(node: NodeInfo): boolean;
   /** PreBind. Resolves once the pod may be bound. It must end when `context.signal` aborts. */
-  preBind?(node: NodeInfo, hands: PreBindContext): Promise<PluginFailure | undefined>;
+  preBind?(node: NodeInfo, context: PreBindContext): Promise<PluginFailure | undefined>;
 }
 
 export interface PreBindContext {

@@ -218,6 +218,11 @@ describe('every field of a securityContext', () => {
     ).toEqual(plain);
   });
 
+  test('devices of resourceClaims are not to be had', async () => {
+    const refused = "FailedCreatePodSandBox: can't prepare `spec.resourceClaims`, runtime does not support devices of resource.k8s.io";
+    expect(await outcomeOf({ spec: { resourceClaims: [{ name: 'gpu', resourceClaimName: 'gpu' }] } })).toEqual({ refused });
+  });
+
   test('fsGroupChangePolicy: OnRootMismatch leaves a volume whose root has the group; Always does not', async () => {
     const changes = async (fsGroupChangePolicy: string) => {
       let count = 0;

@@ -16,8 +16,11 @@ export function securityRejection(pod: Pod, kernelVersion: string, security: Hos
 }
 
 /** Why the pod gets no sandbox, as the kubelet puts it (pkg/kubelet/userns); undefined: it does. */
-export const sandboxProblem = ({ spec }: Pod): string | undefined =>
-  spec.hostUsers === false ? "can't set `spec.hostUsers: false`, runtime does not support user namespaces" : undefined;
+export function sandboxProblem({ spec }: Pod): string | undefined {
+  if (spec.hostUsers === false) return "can't set `spec.hostUsers: false`, runtime does not support user namespaces";
+  if ((spec.resourceClaims ?? []).length > 0) return "can't prepare `spec.resourceClaims`, runtime does not support devices of resource.k8s.io";
+  return undefined;
+}
 
 /** Why the container waits instead of being created; undefined: it can be created. */
 export function containerProblem(pod: Pod, container: Container, security: HostSecurity & { readonly hasOwnUser?: boolean }): Refusal | undefined {

@@ -1,5 +1,6 @@
 import type { Plugin } from '../framework.ts';
 import { nodeResourcesBalancedAllocation } from './node-resources-balanced-allocation.ts';
+import { dynamicResources } from './dynamic-resources.ts';
 import { interPodAffinity } from './inter-pod-affinity.ts';
 import { nodeAffinity } from './node-affinity.ts';
 import { nodeName } from './node-name.ts';
@@ -20,5 +21,6 @@ export const defaultPlugins = (volumes: readonly Plugin[]): readonly Plugin[] =>
   ...volumes,
   podTopologySpread(),
   interPodAffinity,
+  dynamicResources,
   nodeResourcesBalancedAllocation,
 ];

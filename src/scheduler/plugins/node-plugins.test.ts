@@ -3,6 +3,7 @@ import { node, SmallCluster } from '../../../test/scheduler/small-cluster.ts';
 import { pod } from '../../../test/storage/objects.ts';
 import type { Container, Node, Pod } from '../../api/generated/types.ts';
 import { readPod } from '../pod-info.ts';
+import { dynamicResources } from './dynamic-resources.ts';
 import { nodeAffinity } from './node-affinity.ts';
 import { nodeName } from './node-name.ts';
 import { nodePorts } from './node-ports.ts';
@@ -18,6 +19,19 @@ describe('NodeName', () => {
     cluster.set(node('n1'), node('n2'));
     expect(cluster.verdicts(web())).toBe('skip');
     expect(cluster.verdicts(web({ nodeName: 'n2' }))).toEqual({ n1: "unresolvable: node(s) didn't match the requested node name", n2: '' });
+  });
+});
+
+describe('DynamicResources', () => {
+  it('keeps a pod waiting that asks for devices', () => {
+    const cluster = new SmallCluster([dynamicResources]);
+    cluster.set(node('n1'));
+    expect(cluster.verdicts(web())).toBe('skip');
+    const asking = web({ resourceClaims: [{ name: 'gpu', resourceClaimName: 'gpu' }] });
+    expect(dynamicResources.preFilter(readPod(asking), cluster.cache)).toMatchObject({
+      code: 'unresolvable',
+      reasons: [{ text: 'cannot allocate all claims' }],
+    });
   });
 });
 
