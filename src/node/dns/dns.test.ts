@@ -1,5 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { Resolver } from 'node:dns/promises';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { decode, encode } from 'dns-packet';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Service } from '../../api/generated/types.ts';
@@ -59,6 +61,20 @@ async function outsideServer(): Promise<string> {
   return `127.0.0.1:${socket.address().port}`;
 }
 
+/** Of 127.0.0.1, for UDP and for TCP. */
+async function freePort(): Promise<number> {
+  const [tcp, udp] = [createServer(), createSocket('udp4')];
+  tcp.listen(0, '127.0.0.1');
+  await once(tcp, 'listening');
+  const { port } = tcp.address() as AddressInfo;
+  const isFree = await new Promise<boolean>((resolve) => {
+    udp.on('error', () => resolve(false));
+    udp.bind(port, '127.0.0.1', () => resolve(true));
+  });
+  await Promise.all([tcp, udp].map((socket) => new Promise<void>((resolve) => socket.close(() => resolve()))));
+  return isFree ? port : freePort();
+}
+
 test('a resolver gets the names of the cluster and those outside, over UDP and, if they are many, over TCP', async () => {
   const upstream = await outsideServer();
   const spec = { web: { clusterIP: '10.96.0.5' }, many: { clusterIP: 'None' }, out: { type: 'ExternalName', externalName: 'example.com' } } as const;
@@ -66,11 +82,7 @@ test('a resolver gets the names of the cluster and those outside, over UDP and, 
     name in spec ? { apiVersion: 'v1', kind: 'Service', metadata: { name }, spec: spec[name as keyof typeof spec], status: { loadBalancer: {} } } : undefined;
   const endpoints = Array.from({ length: 300 }, (_, i) => ({ addresses: [`10.1.${i >> 8}.${i & 255}`], conditions: { ready: true } }));
   const slice = { apiVersion: 'v1', kind: 'EndpointSlice', metadata: { name: 'many' }, addressType: 'IPv4', endpoints, ports: [] };
-  // A free port, the same for both protocols: one that was free for UDP a moment ago.
-  const probe = createSocket('udp4');
-  await new Promise<void>((resolve) => probe.bind(0, '127.0.0.1', resolve));
-  const { port } = probe.address();
-  await new Promise<void>((resolve) => probe.close(() => resolve()));
+  const port = await freePort();
   const server = new DnsServer({
     world: createRealWorld({ logLevel: 'silent' }),
     addresses: ['127.0.0.1'],
