@@ -167,6 +167,7 @@ const groups: Readonly<Record<string, string>> = {
   batch: 'batch',
   policy: 'policy',
   autoscaling: 'autoscaling',
+  flowcontrol: 'flowcontrol.apiserver.k8s.io',
   rbac: 'rbac.authorization.k8s.io',
   meta: 'meta.k8s.io',
   'mooring.dev': 'mooring.dev',
