@@ -20,6 +20,8 @@ export class Deadlines implements Timers {
   }
 
   pass(): void {
-    for (const callback of this.#pending) callback();
+    const passed = [...this.#pending];
+    this.#pending.clear();
+    for (const callback of passed) callback();
   }
 }

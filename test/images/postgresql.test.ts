@@ -43,7 +43,10 @@ function serverOf(pod: string, bin: string): number {
     }
   };
   const isServer = (pid: string): boolean => read(pid, 'cmdline').startsWith(`${bin}/postgres\0-D\0`) && read(pid, 'cgroup').includes(`pod-${pod}`);
-  const servers = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && isServer(name));
+  const parentOf = (pid: string): string => /^PPid:\s*(\d+)$/m.exec(read(pid, 'status'))?.[1] ?? '';
+  const matches = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && isServer(name));
+  // A backend has the command line of the server that forked it until it sets its title; one that has ended since has no parent.
+  const servers = matches.filter((pid) => parentOf(pid) !== '' && !matches.includes(parentOf(pid)));
   expect(servers).toHaveLength(1);
   return Number(servers[0]);
 }

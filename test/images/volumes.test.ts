@@ -32,13 +32,13 @@ describeWithSandboxes('a volume that is an image', () => {
     registry.add('single', '1', { name: 'single', layers: [tarOf([{ name: 'one', content: 'layer' }])] });
     dataDir = realpathSync(mkdtempSync(path.join(tmpdir(), 'moor-image-volumes-')));
     moor = await startMoor({ dataDir, args: ['--runtime', 'sandbox', '--nodes', '1', '--images', 'registry'] });
-  }, 60_000);
+  });
   afterAll(async () => {
     await moor.stop();
     expect(await runMoor('down', '--data-dir', dataDir)).toMatchObject({ code: 0 });
     await registry.close();
     rmSync(dataDir, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   const kubectl = async (...args: string[]): Promise<string> => {
     const { code, stdout, stderr } = await moor.kubectl(...args);
@@ -66,16 +66,16 @@ echo x >/all/models/a || echo refused; /all/run || echo no programs; touch /one/
       ['data', '/link', 'out'],
       ['single', '/one'],
     ]);
-    await kubectl('wait', '--for=jsonpath={.status.phase}=Succeeded', 'pod/reader', '--timeout=60s');
+    await kubectl('wait', '--for=jsonpath={.status.phase}=Succeeded', 'pod/reader', '--timeout=300s');
     expect(await kubectl('logs', 'reader')).toBe('upperupperupperlayer\na\nown\nrefused\nno programs\nrefused');
     const events = await kubectl('get', 'events', '--field-selector', 'involvedObject.name=reader', '-o', 'jsonpath={range .items[*]}{.message}{"\\n"}{end}');
     expect(events).toContain(`Pulling image "${registry.host}/data:1"`);
-  }, 90_000);
+  });
 
   test('that is not there, or lacks the sub-path, keeps the container from starting, with a message that says so', async () => {
     await apply('missing', 'sleep 1', [['no-such', '/v']]);
-    await expect.poll(() => waiting('missing'), { timeout: 30_000 }).toMatch(/"reason":"(ErrImagePull|ImagePullBackOff)"/);
+    await expect.poll(() => waiting('missing'), { timeout: 120_000 }).toMatch(/"reason":"(ErrImagePull|ImagePullBackOff)"/);
     await apply('lacking', 'sleep 1', [['data', '/v', 'models/none']]);
-    await expect.poll(() => waiting('lacking'), { timeout: 30_000 }).toContain('the image has no \\"models/none\\" (subPath)');
-  }, 90_000);
+    await expect.poll(() => waiting('lacking'), { timeout: 120_000 }).toContain('the image has no \\"models/none\\" (subPath)');
+  });
 });

@@ -13,13 +13,13 @@ describeWithSandboxes('a pod', () => {
   beforeAll(async () => {
     dataDir = realpathSync(mkdtempSync(path.join(tmpdir(), 'moor-priv-')));
     moor = await startMoor({ dataDir, args: ['--runtime', 'sandbox', '--nodes', '1', '--root-dir', root()] });
-  }, 60_000);
+  });
   afterAll(async () => {
     await moor.stop();
     expect(await runMoor('down', '--data-dir', dataDir)).toMatchObject({ code: 0 });
     expect(mountsOf(root())).toEqual([]);
     rmSync(dataDir, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   const mountsOf = (place: string): readonly string[] =>
     readFileSync('/proc/self/mountinfo', 'utf8')
@@ -35,7 +35,7 @@ describeWithSandboxes('a pod', () => {
     const containers = [{ name: 'c', image: 'busybox', command: ['sleep', 'infinity'], ...container }];
     const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec: { terminationGracePeriodSeconds: 0, ...spec, containers } };
     expect(await moor.kubectlWith(JSON.stringify(pod), 'apply', '-f', '-')).toMatchObject({ code: 0 });
-    await kubectl('wait', '--for=condition=Ready', `pod/${name}`, '--timeout=60s');
+    await kubectl('wait', '--for=condition=Ready', `pod/${name}`, '--timeout=300s');
   };
   const inside = (pod: string, script: string): Promise<string> => kubectl('exec', pod, '--', 'sh', '-c', script);
 
@@ -64,9 +64,9 @@ describeWithSandboxes('a pod', () => {
     expect(await inside('driver', `ls /var/lib/kubelet/pods/${uid}/volumes/kubernetes.io~projected/*/token | wc -l`)).toBe('1');
     await inside('driver', 'umount /var/lib/kubelet/plugins/x');
     expect(existsSync(file)).toBe(false);
-    await kubectl('delete', 'pod', 'other', 'driver', '--timeout=60s');
+    await kubectl('delete', 'pod', 'other', 'driver', '--timeout=300s');
     await expect.poll(() => mountsOf(`${root()}/`)).toEqual([]);
-  }, 120_000);
+  });
 
   test('that is privileged has the machine’s devices in /dev, and makes others; one that is not has neither', async () => {
     await start('privileged', {}, { securityContext: { privileged: true } });
@@ -77,8 +77,8 @@ describeWithSandboxes('a pod', () => {
     expect(await inside('privileged', 'test -L /dev/ptmx && test ! -e /dev/console && echo own')).toBe('own');
     expect(await moor.kubectl('exec', 'plain', '--', 'sh', '-c', kmsg)).toMatchObject({ code: 1 });
     expect(await inside('plain', 'mknod /tmp/kmsg c 1 11; head -c 1 /tmp/kmsg 2>&1 || echo closed')).toContain('closed');
-    await kubectl('delete', 'pod', 'privileged', 'plain', '--timeout=60s');
-  }, 120_000);
+    await kubectl('delete', 'pod', 'privileged', 'plain', '--timeout=300s');
+  });
 
   test('sees its limits in /sys/fs/cgroup, and others after a resize, without a restart', async () => {
     const resources = { limits: { cpu: '200m', memory: '64Mi' }, requests: { cpu: '100m', memory: '32Mi' } };
@@ -92,6 +92,6 @@ describeWithSandboxes('a pod', () => {
     await expect.poll(limits).toBe(isUnified ? `${96 << 20}\n30000 100000` : `${96 << 20}\n30000\n205`);
     await expect.poll(() => kubectl('get', 'pod', 'limited', '-o', 'jsonpath={.status.containerStatuses[0].resources.limits.cpu}')).toBe('300m');
     expect(await kubectl('get', 'pod', 'limited', '-o', 'jsonpath={.status.containerStatuses[0].restartCount}')).toBe('0');
-    await kubectl('delete', 'pod', 'limited', '--timeout=60s');
-  }, 60_000);
+    await kubectl('delete', 'pod', 'limited', '--timeout=300s');
+  });
 });

@@ -29,9 +29,9 @@ export interface ImageVolume {
 
 /** An image that is there. */
 export interface ContainerImage {
-  /** The container with all that the image says; or why it cannot be created, with the reason of its waiting. */
   /** As a volume; undefined: it is only a name. */
   readonly volume?: ImageVolume;
+  /** The container with all that the image says; or why it cannot be created, with the reason of its waiting. */
   readonly complete: (spec: ContainerSpec, pod: Pod, container: Container) => ContainerSpec | { readonly reason: string; readonly error: string };
 }
 

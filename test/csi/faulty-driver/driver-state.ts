@@ -93,8 +93,7 @@ export class DriverState {
     }
     try {
       if (this.has('lock-kept-when-cancelled')) await cancelledOrLate(signal);
-      // Longer than the machine takes to hand over a call, and longer than the longest wait of the test before a kill.
-      await moment(this.has('lock-kept-after-crash') ? 600 : 2);
+      await moment();
       return await task();
     } finally {
       if (!(this.has('lock-kept-when-cancelled') && signal.aborted)) this.#locks.delete(key);

@@ -4,7 +4,7 @@ import { type Node, NodeServiceCapability_RPC_Type as Rpc, type VolumeCapability
 import type { Implementation } from '../../../src/grpc/service.ts';
 import { RpcError } from '../../../src/grpc/status.ts';
 import type { Mounts } from '../../../src/world/mounts.ts';
-import { type DriverState, required } from './driver-state.ts';
+import { type DriverState, moment, required } from './driver-state.ts';
 import { isShared } from './volumes.ts';
 
 const capabilities = [Rpc.STAGE_UNSTAGE_VOLUME, Rpc.GET_VOLUME_STATS, Rpc.EXPAND_VOLUME, Rpc.SINGLE_NODE_MULTI_WRITER];
@@ -76,6 +76,8 @@ export function nodeMethods(state: DriverState, mounts: Mounts | undefined): Imp
     nodeGetInfo: async () => ({ nodeId: state.has('node-id-changes') ? `${state.nodeId}-${process.pid}` : state.nodeId }),
     nodeStageVolume: (request, { signal }) =>
       state.locked(required(request.volumeId, 'volume_id'), signal, async () => {
+        // Until the process is killed, however late a busy machine does that; a call may take 3 s.
+        if (state.has('lock-kept-after-crash')) await moment(2_000);
         const target = required(request.stagingTargetPath, 'staging_target_path');
         const how = textOf(request.volumeCapability);
         const volume = state.volume(request.volumeId);
