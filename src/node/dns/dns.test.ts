@@ -6,8 +6,11 @@ import { decode, encode } from 'dns-packet';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Service } from '../../api/generated/types.ts';
 import { createRealWorld } from '../../host/world.ts';
+import { SimulatedWorld } from '../../sim/world/world.ts';
 import { decodeQuestion, encodeFailure, encodeReply } from './messages.ts';
+import type { ClusterRecords } from './records.ts';
 import { DnsServer } from './server.ts';
+import { Upstream } from './upstream.ts';
 
 describe('questions on the wire', () => {
   const query = Buffer.from('abcd010000010000000000000244420453686f70037376630000010001', 'hex');
@@ -74,6 +77,33 @@ async function freePort(): Promise<number> {
   await Promise.all([tcp, udp].map((socket) => new Promise<void>((resolve) => socket.close(() => resolve()))));
   return isFree ? port : freePort();
 }
+
+test('a server outside that cannot be connected to is passed over', async () => {
+  // Connecting to the address of all hosts needs a permission that the socket has not asked for.
+  const servers = ['255.255.255.255:53', await outsideServer()];
+  const upstream = new Upstream({ world: createRealWorld({ logLevel: 'silent' }), own: new Set(), servers: () => servers });
+  const answer = await upstream.ask(encode({ type: 'query', id: 7, questions: [{ type: 'A', name: 'elsewhere.test' }] }), false);
+  expect(decode(answer ?? Buffer.alloc(0))).toMatchObject({ id: 7, answers: [{ data: '192.0.2.1' }] });
+});
+
+test('a server whose address is in use can be stopped', async () => {
+  const user = createSocket('udp4');
+  await new Promise<void>((resolve) => user.bind(0, '127.0.0.1', resolve));
+  onTestFinished(() => void user.close());
+  const world = new SimulatedWorld(1);
+  const records: ClusterRecords = {
+    domain: 'cluster.local',
+    hasNamespace: () => false,
+    service: () => undefined,
+    slices: () => [],
+    serviceAt: () => undefined,
+    slicesAt: () => [],
+  };
+  const server = new DnsServer({ world, addresses: ['127.0.0.1'], port: user.address().port, records });
+  server.listen();
+  await expect.poll(() => world.lines.map(({ fields }) => fields['error'])).toContainEqual(expect.stringMatching(/^bind EADDRINUSE/));
+  expect(() => server.stop()).not.toThrow();
+});
 
 test('a resolver gets the names of the cluster and those outside, over UDP and, if they are many, over TCP', async () => {
   const upstream = await outsideServer();

@@ -64,6 +64,8 @@ export class DnsServer {
     });
     socket.on('error', (error) => {
       socket.close();
+      // A socket cannot be closed twice: stop() would fail.
+      this.#sockets.delete(`udp ${address}`);
       this.#listenAgain(address, error, () => this.#listenUdp(address));
     });
     socket.bind(this.#options.port ?? 53, address);

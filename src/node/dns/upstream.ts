@@ -51,7 +51,8 @@ export class Upstream {
       // Only the server that was asked may answer, with the question's id.
       socket.on('message', (bytes) => (bytes.subarray(0, 2).equals(message.subarray(0, 2)) ? done(bytes) : undefined));
       socket.on('error', () => done(undefined));
-      socket.connect(port, address, () => socket.send(message));
+      // A connect that fails is told to its callback, and not as an error of the socket.
+      socket.connect(port, address, (error?: Error) => (error === undefined ? socket.send(message) : done(undefined)));
       return () => socket.close();
     });
   }
