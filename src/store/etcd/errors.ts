@@ -46,6 +46,10 @@ function explained({ code, message }: RpcError): string {
   return advice === undefined ? `${message} (${code})` : `${message} (${code}). ${advice}`;
 }
 
+const refusedClient =
+  'etcd does not accept this client: --etcd-certfile and --etcd-keyfile have to be a certificate of its client authority (--trusted-ca-file).';
+const wrongScheme = 'The URL has to begin with https:// if etcd listens with TLS, with http:// if not.';
+
 const advices: readonly (readonly [words: RegExp, advice: string])[] = [
   [
     /no leader|request timed out|leader changed/,
@@ -55,11 +59,10 @@ const advices: readonly (readonly [words: RegExp, advice: string])[] = [
     /self.signed|unable to (get|verify)|UNABLE_TO|certificate has expired|not yet valid|altnames|issuer/i,
     "The server's certificate is not accepted: --etcd-cafile has to be the authority that signed it, and its names have to include the host.",
   ],
-  [
-    /alert|bad certificate|certificate required|handshake|user name is empty|permission denied/i,
-    'etcd does not accept this client: --etcd-certfile and --etcd-keyfile have to be a certificate of its client authority (--trusted-ca-file).',
-  ],
-  [/wrong version number|EPROTO|reading server preface/, 'The URL has to begin with https:// if etcd listens with TLS, with http:// if not.'],
+  [/alert|bad certificate|certificate required|handshake|user name is empty|permission denied/i, refusedClient],
+  // In TLS 1.3 etcd refuses a client after the client's handshake: one that sends first may see only that the connection is gone.
+  [/reading server preface: .*(reset by peer|broken pipe)/, `${refusedClient} ${wrongScheme}`],
+  [/wrong version number|EPROTO|reading server preface/, wrongScheme],
 ];
 
 const wrapped = (code: StoreError['code'], cause: RpcError, message: string): StoreError => new StoreError(code, message, { cause });
