@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Identity } from '../../grpc/generated/csi.ts';
-import { failed } from '../contract.ts';
+import { done, failed } from '../contract.ts';
 import { CsiConnection } from './controller-connection.ts';
 
 const log = { debugs: false, debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined, with: () => log };
@@ -24,4 +24,21 @@ test('a driver has at most 100 calls at once, and the others follow', async () =
   }
   expect(counts).toEqual([100, 100, 50]);
   expect((await Promise.all(answers)).every(({ ok }) => ok)).toBe(true);
+});
+
+test('a volume has one call at a time: the next one follows the answer, and other volumes do not wait', async () => {
+  const running: { readonly volume: string; readonly end: () => void }[] = [];
+  const channel = { unary: async () => new Uint8Array(), stream: () => expect.fail('no streams'), close: () => undefined };
+  const connection = new CsiConnection({ channel, log, readSecret: async () => failed('NotFound', 'none') });
+  const call = (volume: string) =>
+    connection.oneAtATime(volume, () => new Promise<typeof done>((resolve) => void running.push({ volume, end: () => resolve(done) })));
+  const answers = [call('a'), call('a'), call('b'), call('a')];
+  const seen: string[] = [];
+  while (running.length > 0) {
+    seen.push(running.map(({ volume }) => volume).join(' '));
+    for (const { end } of running.splice(0)) end();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(seen).toEqual(['a b', 'a', 'a']);
+  expect(await Promise.all(answers)).toEqual([done, done, done, done]);
 });

@@ -37,6 +37,8 @@ export const leaderMetadata = ({ lease, epoch }: Leader): Metadata => ({ 'moorin
 export class CsiConnection {
   readonly #options: CsiConnectionOptions;
   readonly #limit = new CallLimit(maxInFlight);
+  /** The last call for each volume. */
+  readonly #underWay = new Map<string, Promise<unknown>>();
 
   constructor(options: CsiConnectionOptions) {
     this.#options = options;
@@ -74,6 +76,19 @@ export class CsiConnection {
       // The call may have had its effect.
       return { ...failed('Internal', rpcErrorOf(error).message), final: false };
     }
+  }
+
+  /**
+   * One call at a time for one volume, as CSI asks of the CO: the claim of a volume whose expansion hangs may be deleted, and the reclaimer knows nothing of
+   * the expander's call.
+   */
+  async oneAtATime<T>(volumeId: string, call: () => Promise<DriverAnswer<T>>): Promise<DriverAnswer<T>> {
+    const before = this.#underWay.get(volumeId);
+    const own = before === undefined ? call() : before.then(call);
+    this.#underWay.set(volumeId, own);
+    const answer = await own;
+    if (this.#underWay.get(volumeId) === own) this.#underWay.delete(volumeId);
+    return answer;
   }
 
   async secrets(reference: SecretReference | undefined): Promise<DriverAnswer<Secrets>> {

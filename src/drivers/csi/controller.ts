@@ -139,7 +139,8 @@ class CsiController {
 
   async deleteVolume(volumeId: string, leader: Leader, secret?: SecretName): Promise<DriverAnswer<undefined>> {
     const secrets = { ...(await this.#connection.secretsIfThere(secret)) };
-    return emptied(await this.#connection.call(Controller.method.deleteVolume, { volumeId, secrets }, { leader }));
+    const call = () => this.#connection.call(Controller.method.deleteVolume, { volumeId, secrets }, { leader });
+    return emptied(await this.#connection.oneAtATime(volumeId, call));
   }
 
   async publishVolume({ handle, nodeId, readOnly, volumeAttributes, secret, ...access }: PublishRequest, leader: Leader) {
@@ -181,7 +182,7 @@ class CsiController {
     if (!secrets.ok) return { ...secrets, final: true };
     const requiredBytes = quantityValue(capacity);
     const request = { volumeId: handle, capacityRange: { requiredBytes }, volumeCapability: capability.value, secrets: { ...secrets.value } };
-    const answer = await this.#connection.call(Controller.method.controllerExpandVolume, request, { leader });
+    const answer = await this.#connection.oneAtATime(handle, () => this.#connection.call(Controller.method.controllerExpandVolume, request, { leader }));
     if (!answer.ok) return answer;
     const { capacityBytes, nodeExpansionRequired } = answer.value;
     if (capacityBytes < requiredBytes) {
@@ -197,7 +198,8 @@ class CsiController {
     const secrets = await this.#connection.secrets(secret);
     if (!secrets.ok) return { ...secrets, final: true };
     const request = { volumeId: handle, mutableParameters: { ...mutableParameters }, secrets: { ...secrets.value } };
-    const answer = emptied(await this.#connection.call(Controller.method.controllerModifyVolume, request, { leader }));
+    const call = () => this.#connection.call(Controller.method.controllerModifyVolume, request, { leader });
+    const answer = emptied(await this.#connection.oneAtATime(handle, call));
     // Where the driver answered, external-resizer counts Unknown as final: the volume may get another class.
     return answer.ok ? answer : { ...answer, final: isFinalRpc(answer) };
   }
