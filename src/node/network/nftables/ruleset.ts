@@ -8,6 +8,12 @@ export interface RulesetPart {
   readonly elements?: ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
 
+/** The commands that lead from what the kernel has to the parts, and what to call once the kernel has taken them. */
+export interface RulesetChanges {
+  readonly commands: string;
+  readonly onApplied: () => void;
+}
+
 /** Elements of one command: a line that nft parses quickly. */
 const elementsPerCommand = 500;
 
@@ -64,19 +70,8 @@ export class Ruleset {
     entry(this.#dirty.elements, set, () => new Set<string>()).add(key);
   }
 
-  /** The kernel has an empty table now: everything is sent again. */
-  reset(): void {
-    this.#applied = nothingApplied();
-    this.#dirty = nothingDirty();
-    for (const part of this.#parts.values()) {
-      for (const [chain, rules] of part.chains ?? []) this.#dirty.chains.set(chain, rules);
-      for (const [set, definition] of part.sets ?? []) this.#dirty.sets.set(set, definition);
-    }
-    for (const [set, keys] of this.#wanted) this.#dirty.elements.set(set, new Set(keys.keys()));
-  }
-
-  /** The commands that lead from what the kernel has to the parts, and what to call once the kernel has taken them. Undefined: nothing changed. */
-  changes(): { readonly commands: string; readonly onApplied: () => void } | undefined {
+  /** Undefined: nothing changed. */
+  changes(): RulesetChanges | undefined {
     const dirty = this.#dirty;
     const { sets, chains, elements } = this.#differences(dirty);
     this.#dirty = nothingDirty();

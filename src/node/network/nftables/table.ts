@@ -1,6 +1,6 @@
 import type { HostNetwork } from '../../../world/host-network.ts';
-import type { World } from '../../../world/world.ts';
-import { Ruleset, type RulesetPart } from './ruleset.ts';
+import type { Cancel, World } from '../../../world/world.ts';
+import { Ruleset, type RulesetChanges, type RulesetPart } from './ruleset.ts';
 
 export interface NftablesTableOptions {
   readonly world: World;
@@ -13,7 +13,7 @@ export interface NftablesTableOptions {
   readonly onRefused?: (owner: string, error: string) => void;
 }
 
-/** After a failure that no part explains: the kernel, or nft, may recover. */
+/** After a failure: the kernel, or nft, may recover. */
 const retryMs = 5000;
 
 /**
@@ -21,7 +21,7 @@ const retryMs = 5000;
  *
  * Guarantees
  * - A transaction is whole or not at all: no packet meets half of a change.
- * - A part that the kernel refuses keeps no other part from the table.
+ * - A part that the kernel refuses keeps no other part from the table. It is tried again, since nft may have failed for another reason.
  */
 export class NftablesTable {
   readonly #options: NftablesTableOptions;
@@ -29,6 +29,11 @@ export class NftablesTable {
   readonly #parts = new Map<string, RulesetPart>();
   /** Owner → the part that the kernel refused. */
   readonly #refused = new Map<string, RulesetPart>();
+  /** Owners that are replaced while others are tried: the ruleset has only those that are tried. Undefined: none is tried. */
+  #postponed: Set<string> | undefined;
+  #hasTable = true;
+  #cancelRetry: Cancel | undefined;
+  #isRetryDue = false;
   #flushing: Promise<void> | undefined;
   #isPlanned = false;
   #stopped = false;
@@ -49,7 +54,8 @@ export class NftablesTable {
     if (part === undefined) this.#parts.delete(owner);
     else this.#parts.set(owner, part);
     this.#refused.delete(owner);
-    this.#ruleset.replace(owner, part);
+    if (this.#postponed === undefined) this.#ruleset.replace(owner, part);
+    else this.#postponed.add(owner);
     this.#plan();
   }
 
@@ -64,6 +70,7 @@ export class NftablesTable {
   /** The table stays: pods that go on need it. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.#cancelRetry?.();
     await this.#flushing;
   }
 
@@ -80,54 +87,83 @@ export class NftablesTable {
   }
 
   async #flush(): Promise<void> {
-    const { network, world } = this.#options;
-    for (let changes = this.#ruleset.changes(); changes !== undefined && !this.#stopped; changes = this.#ruleset.changes()) {
-      const wrong = await network.nft(changes.commands);
-      if (wrong === '') {
-        changes.onApplied();
-        continue;
-      }
-      world.log.warn('a transaction of nftables failed: the table is made anew', { table: this.#options.name, error: wrong });
-      await this.#rebuild();
+    while (!this.#stopped) {
+      const changes = this.#ruleset.changes();
+      if (changes === undefined && !this.#isRetryDue) return;
+      if (changes === undefined) await this.#retry();
+      else if (!this.#hasTable || !(await this.#send(changes))) await this.#rebuild();
     }
+  }
+
+  async #send({ commands, onApplied }: RulesetChanges): Promise<boolean> {
+    const { network, world, name } = this.#options;
+    const wrong = await network.nft(commands);
+    if (wrong === '') onApplied();
+    else world.log.warn('a transaction of nftables failed: the table is made anew', { table: name, error: wrong });
+    return wrong === '';
   }
 
   /** Another program may have changed or removed the table, or one part is bad: it is found by halving. */
   async #rebuild(): Promise<void> {
     const { world, name } = this.#options;
     const wrong = await this.open();
-    if (wrong !== '') {
-      world.log.error('the table of nftables cannot be made: Services do not work on this node', { table: name, error: wrong });
-      this.#ruleset.reset();
-      // Nothing is sent until the retry, or the next change.
-      this.#ruleset.changes();
-      world.timers.after(retryMs, () => {
-        this.#ruleset.reset();
-        this.#plan();
-      });
-      return;
-    }
+    this.#hasTable = wrong === '';
     this.#ruleset = new Ruleset(name);
-    await this.#applyOwners([...this.#parts.keys()].filter((owner) => !this.#refused.has(owner)));
+    if (this.#hasTable) return this.#try([...this.#parts.keys()].filter((owner) => !this.#refused.has(owner)));
+    world.log.error('the table of nftables cannot be made: Services do not work on this node', { table: name, error: wrong });
+    // Nothing is sent until the retry, or the next change.
+    this.#retryLater();
+  }
+
+  #retryLater(): void {
+    this.#cancelRetry ??= this.#options.world.timers.after(retryMs, () => {
+      this.#cancelRetry = undefined;
+      this.#isRetryDue = true;
+      this.#plan();
+    });
+  }
+
+  /** A refused part is tried in the table as it is: the others' parts stay where they are. */
+  #retry(): Promise<void> {
+    this.#isRetryDue = false;
+    return this.#hasTable ? this.#try([...this.#refused.keys()]) : this.#rebuild();
+  }
+
+  /** The ruleset has no changes. */
+  async #try(owners: readonly string[]): Promise<void> {
+    const postponed = new Set<string>();
+    this.#postponed = postponed;
+    await this.#applyOwners(owners);
+    this.#postponed = undefined;
+    for (const owner of postponed) if (!this.#refused.has(owner)) this.#ruleset.replace(owner, this.#parts.get(owner));
+    if (this.#refused.size > 0) this.#retryLater();
   }
 
   async #applyOwners(owners: readonly string[]): Promise<void> {
     const ruleset = this.#ruleset;
-    for (const owner of owners) ruleset.replace(owner, this.#parts.get(owner));
+    const parts = owners.map((owner) => [owner, this.#parts.get(owner)] as const);
+    for (const [owner, part] of parts) ruleset.replace(owner, part);
     const changes = ruleset.changes();
-    if (changes === undefined) return;
-    const wrong = await this.#options.network.nft(changes.commands);
-    if (wrong === '') return changes.onApplied();
+    const wrong = changes === undefined ? '' : await this.#options.network.nft(changes.commands);
+    if (wrong === '') {
+      changes?.onApplied();
+      for (const [owner, part] of parts) if (this.#refused.get(owner) === part) this.#refused.delete(owner);
+      return;
+    }
     for (const owner of owners) ruleset.replace(owner, undefined);
     ruleset.changes();
-    const [only, ...more] = owners;
+    const [only, ...more] = parts;
     if (more.length > 0) {
       await this.#applyOwners(owners.slice(0, owners.length / 2));
       return this.#applyOwners(owners.slice(owners.length / 2));
     }
-    const part = only === undefined ? undefined : this.#parts.get(only);
-    if (only === undefined || part === undefined) return;
-    this.#refused.set(only, part);
-    this.#options.onRefused?.(only, wrong);
+    if (only !== undefined) this.#refuse(...only, wrong);
+  }
+
+  #refuse(owner: string, part: RulesetPart | undefined, error: string): void {
+    const isOther = this.#parts.get(owner) !== part;
+    if (part === undefined || isOther || this.#refused.get(owner) === part) return;
+    this.#refused.set(owner, part);
+    this.#options.onRefused?.(owner, error);
   }
 }
