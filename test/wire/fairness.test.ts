@@ -91,6 +91,26 @@ describe('a PriorityLevelConfiguration', () => {
     releaseAll();
     expect(await Promise.all([first, second, other])).toMatchObject([{ code: 200 }, { code: 200 }, { code: 200 }]);
   });
+
+  test('keeps its seats, and the requests that hold them, when another object changes; a change of its own gives it new ones', async () => {
+    const limitResponse = { type: 'Queue', queuing: { queues: 1, handSize: 1, queueLengthLimit: 1 } };
+    const configure = (robots: number, others: number): FlowConfiguration =>
+      new FlowConfiguration([schema], [level('robots', robots, limitResponse), level('others', others, limitResponse)]);
+    let configuration = configure(50, 50);
+    const { wire, users, waiting, releaseAll } = await startHeld({ limits: { seats: 2 }, flowConfiguration: () => configuration });
+    await using _server = wire;
+    const requests = [as(wire, 'user:robot')];
+    await until('it has the one seat', () => users().length === 1);
+    configuration = configure(50, 50);
+    requests.push(as(wire, 'user:robot'));
+    await until('the next one waits', () => waiting() === 1);
+    expect(users()).toEqual(['robot']);
+    configuration = configure(75, 25);
+    requests.push(as(wire, 'user:robot'));
+    await until('it has a new seat', () => users().length === 2);
+    releaseAll();
+    expect(await Promise.all(requests)).toMatchObject([{ code: 200 }, { code: 200 }, { code: 200 }]);
+  });
 });
 
 test('health, nodes and leases do not wait for other users', async () => {

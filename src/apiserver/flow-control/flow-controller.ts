@@ -93,7 +93,8 @@ export class FlowController {
 
   #configuredLevel(of: ConfiguredLevel): PriorityLevel {
     const known = this.#configured.get(of.name);
-    if (known?.of === of) return known.level;
+    // Every write of a FlowSchema or level makes new ones of all: those that mean the same keep their seats, and the requests that hold them.
+    if (known !== undefined && known.of.share === of.share && known.of.queueLength === of.queueLength) return known.level;
     const { limits } = this.#options;
     // An exempt level has room for all requests that connections can carry.
     const level =
