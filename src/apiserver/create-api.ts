@@ -75,7 +75,7 @@ export function createApi(options: ApiOptions): RunningApi {
     listCache: new ListCache(world),
     authorizer: access?.authorizer,
   };
-  const flowControl = followFlowConfiguration(store, resources);
+  const flowControl = followFlowConfiguration({ store, world }, resources);
   const createOnly = [
     ...(access === undefined ? [] : createReviews({ access, tokens, world })),
     ...(extensions === undefined ? [] : [volumeBindings(registry, extensions.authorizer)]),

@@ -167,7 +167,7 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   await complete();
   options.onProgress?.('Starting the API server');
   const plain = options.plain ?? false;
-  const roles = await followRbac(store);
+  const roles = await followRbac(store, world);
   cleanup.defer(async () => roles.stop());
   const relations = populateGraph(store, world);
   cleanup.defer(async () => relations.stop());

@@ -111,7 +111,10 @@ export interface WatchOptions {
 export interface Watcher {
   /** All changes of one revision under the prefix: never split, never empty, revisions strictly growing. */
   changes(revision: number, changes: readonly Change[]): void;
-  /** Nothing more will come: the start lies before the compacted revision, or the store was closed. */
+  /**
+   * Nothing more will come: the start lies before the compacted revision, or the events after it are lost (`compacted`, also of a watch that
+   * has delivered: list and watch again), or the store was closed, or has failed.
+   */
   end(cause: StoreError): void;
 }
 

@@ -64,16 +64,16 @@ export class DynamicAdmission {
     this.#validatingHooks = new RuleIndex(resources);
     this.#policies = new RuleIndex(resources);
     this.#mutatingPolicies = new RuleIndex(resources);
-    this.#follow({ store, resources });
+    this.#follow({ store, world, resources });
     this.loading = Promise.all(this.#followed.map((one) => one.start())).then(() => {
       this.loading = undefined;
     });
   }
 
-  #follow({ store, resources }: Pick<DynamicAdmissionContext, 'store' | 'resources'>): void {
+  #follow({ store, world, resources }: Pick<DynamicAdmissionContext, 'store' | 'world' | 'resources'>): void {
     const follow = <T extends KubeObject>(kind: Kind<T>, changed: (objects: readonly Stored<T>[]) => void): void => {
       const resource = resources.find(apiVersionOf(kind), kind.plural);
-      if (resource !== undefined) this.#followed.push(new StoreInformer(store, resource, changed));
+      if (resource !== undefined) this.#followed.push(new StoreInformer({ store, timers: world.timers }, resource, changed));
     };
     const pair = <P extends KubeObject, B extends KubeObject>(
       kinds: readonly [Kind<P>, Kind<B>],

@@ -7,9 +7,10 @@ import type { KubeObject } from '../../api/object.ts';
 import { type RequestInfo, resourceRequestInfo } from '../../api/request-info.ts';
 import { ApiError } from '../../api/status.ts';
 import type { Stored } from '../../api/stored.ts';
-import { type Change, prefixEnd, type Store, type Watch } from '../../store/contract.ts';
+import { prefixEnd, type Store, type Watch } from '../../store/contract.ts';
 import type { World } from '../../world/world.ts';
 import type { Api, User } from '../api.ts';
+import { type FollowedChange, PrefixFollower } from '../objects/follow-prefix.ts';
 import { timestamp } from '../objects/metadata.ts';
 import type { Resource, Resources } from '../objects/resources.ts';
 import { revisionOf } from '../objects/object-revision.ts';
@@ -39,7 +40,6 @@ const formOf = (definition: Stored<CustomResourceDefinition>): Form => ({
 /** The user as which the server writes statuses and deletes objects. */
 const apiserver: User = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] };
 
-const PAGE = 500;
 const RETRY_MS = 1_000;
 
 /**
@@ -59,9 +59,9 @@ export class CustomResources {
   /** From which form of its definition each kind was made. */
   readonly #forms = new Map<string, Form>();
   readonly #resource: Resource;
+  readonly #follower: PrefixFollower;
   readonly #pending = new Set<string>();
   #working = false;
-  #watch: Watch | undefined;
   #objects = new Map<string, Watch>();
   #stopped = false;
   #listed: { readonly generation: number; readonly kinds: readonly Kind[] } | undefined;
@@ -73,14 +73,15 @@ export class CustomResources {
     this.#resource = options.resources.require('apiextensions.k8s.io/v1', 'customresourcedefinitions');
     this.#predefined = new Map(options.predefined.map((definition) => [definition.metadata.name ?? '', customKinds(definition)]));
     for (const name of this.#predefined.keys()) this.#serveAs(name, this.#predefined.get(name));
-    this.loading = this.#load().finally(() => {
+    this.#follower = this.#follow();
+    this.loading = this.#follower.start().finally(() => {
       this.loading = undefined;
     });
   }
 
   stop(): void {
     this.#stopped = true;
-    this.#watch?.stop();
+    this.#follower.stop();
     for (const watch of this.#objects.values()) watch.stop();
   }
 
@@ -92,24 +93,22 @@ export class CustomResources {
     return this.#listed.kinds;
   }
 
-  async #load(): Promise<void> {
-    const { store } = this.#options;
-    const { prefix } = this.#resource;
-    const revision = store.revision();
-    for (let from = prefix; ; ) {
-      const { entries, remaining } = await store.range({ from, to: prefixEnd(prefix), revision, limit: PAGE });
+  #follow(): PrefixFollower {
+    const { store, world } = this.#options;
+    return new PrefixFollower({
+      store,
+      timers: world.timers,
+      prefix: this.#resource.prefix,
+      changes: (changes) => this.#changed(changes),
       // The CEL rules of a definition are checked as soon as it is served.
-      if (entries.length > 0) await loadCel();
-      for (const entry of entries) this.#observe(revisionOf(this.#resource, entry).object as Stored<CustomResourceDefinition>);
-      const last = entries.at(-1);
-      if (remaining === 0 || last === undefined) break;
-      from = `${last.key}\0`;
-    }
-    if (this.#stopped) return;
-    this.#watch = store.watch({ prefix, after: revision }, { changes: (_, changes) => this.#changed(changes), end: () => this.stop() });
+      beforePage: async (entries) => {
+        if (entries.length > 0) await loadCel();
+      },
+      ended: () => this.stop(),
+    });
   }
 
-  #changed(changes: readonly Change[]): void {
+  #changed(changes: readonly FollowedChange[]): void {
     for (const { entry, previous, key } of changes) {
       if (entry !== undefined) this.#observe(revisionOf(this.#resource, entry).object as Stored<CustomResourceDefinition>);
       else if (previous !== undefined) this.#forget(key.slice(this.#resource.prefix.length));
@@ -226,7 +225,8 @@ export class CustomResources {
     if (left.entries.length === 0) return false;
     this.#objects.get(name)?.stop();
     const enqueue = () => this.#enqueue(name);
-    this.#objects.set(name, store.watch({ prefix, after }, { changes: enqueue, end: () => {} }));
+    // Where events were lost, the definition is looked at again.
+    this.#objects.set(name, store.watch({ prefix, after }, { changes: enqueue, end: enqueue }));
     return true;
   }
 

@@ -5,6 +5,7 @@ import { priorityLevelConfigurationKind } from '../../api/kinds/flowcontrol/prio
 import type { KubeObject } from '../../api/object.ts';
 import type { Stored } from '../../api/stored.ts';
 import type { Store } from '../../store/contract.ts';
+import type { World } from '../../world/world.ts';
 import type { Resources } from '../objects/resources.ts';
 import { StoreInformer } from '../objects/store-informer.ts';
 import { FlowConfiguration } from './flow-configuration.ts';
@@ -16,7 +17,7 @@ export interface FollowedFlowConfiguration {
 }
 
 /** Keeps the configuration of flow control as the store has it. Until it is read, it is that of every cluster. */
-export function followFlowConfiguration(store: Store, resources: Resources): FollowedFlowConfiguration {
+export function followFlowConfiguration({ store, world }: { readonly store: Store; readonly world: World }, resources: Resources): FollowedFlowConfiguration {
   let schemas: readonly FlowSchema[] = [];
   let levels: readonly PriorityLevelConfiguration[] = [];
   let current = new FlowConfiguration();
@@ -26,7 +27,7 @@ export function followFlowConfiguration(store: Store, resources: Resources): Fol
   const follow = <T extends KubeObject>(kind: Kind<T>, changed: (objects: readonly Stored<T>[]) => void): StoreInformer<T>[] => {
     const resource = resources.find(apiVersionOf(kind), kind.plural);
     if (resource === undefined) return [];
-    const informer = new StoreInformer<T>(store, resource, (objects) => {
+    const informer = new StoreInformer<T>({ store, timers: world.timers }, resource, (objects) => {
       changed(objects);
       rebuild();
     });

@@ -1,6 +1,8 @@
 import type { KubeObject } from '../../api/object.ts';
 import type { Stored } from '../../api/stored.ts';
-import { type Change, prefixEnd, type Store, type Watch } from '../../store/contract.ts';
+import type { Store } from '../../store/contract.ts';
+import type { Timers } from '../../world/world.ts';
+import { type FollowedChange, PrefixFollower } from './follow-prefix.ts';
 import type { Resource } from './resources.ts';
 import { revisionOf } from './object-revision.ts';
 
@@ -9,36 +11,27 @@ import { revisionOf } from './object-revision.ts';
  * For kinds with few objects (webhook configurations, policies).
  */
 export class StoreInformer<T extends KubeObject> {
-  readonly #store: Store;
   readonly #resource: Resource;
   readonly #changed: (objects: readonly Stored<T>[]) => void;
   readonly #objects = new Map<string, Stored<T>>();
-  #watch: Watch | undefined;
-  #stopped = false;
+  readonly #follower: PrefixFollower;
 
   /** `changed` gets all objects, sorted by name. */
-  constructor(store: Store, resource: Resource, changed: (objects: readonly Stored<T>[]) => void) {
-    this.#store = store;
+  constructor({ store, timers }: { readonly store: Store; readonly timers: Timers }, resource: Resource, changed: (objects: readonly Stored<T>[]) => void) {
     this.#resource = resource;
     this.#changed = changed;
+    this.#follower = new PrefixFollower({ store, timers, prefix: resource.prefix, changes: (changes) => this.#apply(changes) });
   }
 
-  async start(): Promise<void> {
-    const { prefix } = this.#resource;
-    const { entries, revision } = await this.#store.range({ from: prefix, to: prefixEnd(prefix) });
-    if (this.#stopped) return;
-    for (const entry of entries) this.#objects.set(entry.key, revisionOf(this.#resource, entry).object as Stored<T>);
-    if (entries.length > 0) this.#notify();
-    // Only a closed store ends a watch that began at its newest revision.
-    this.#watch = this.#store.watch({ prefix, after: revision }, { changes: (_, changes) => this.#apply(changes), end: () => {} });
+  start(): Promise<void> {
+    return this.#follower.start();
   }
 
   stop(): void {
-    this.#stopped = true;
-    this.#watch?.stop();
+    this.#follower.stop();
   }
 
-  #apply(changes: readonly Change[]): void {
+  #apply(changes: readonly FollowedChange[]): void {
     for (const { key, entry } of changes) {
       if (entry === undefined) this.#objects.delete(key);
       else this.#objects.set(key, revisionOf(this.#resource, entry).object as Stored<T>);

@@ -29,7 +29,10 @@ class EventExpiry {
   readonly #events: Resource;
   /** In the order of their last writes: expired ones come first. */
   readonly #written = new Map<string, EventWrite>();
-  #cancels: Cancel[] = [];
+  #unwatch: Cancel | undefined;
+  #cancelSweep: Cancel | undefined;
+  /** Events that this process has not seen being written are read, or are being read. */
+  #isRead = false;
   #stopped = false;
 
   constructor({ store, world }: { readonly store: Store; readonly world: World }, events: Resource) {
@@ -41,16 +44,23 @@ class EventExpiry {
   start(): void {
     this.#follow(this.#store.revision());
     // Existing events are read at the first sweep: a starting server has more urgent work, and no expiry is due earlier.
-    this.#schedule(async () => {
-      await this.#readExisting();
-      await this.#sweep();
-    });
+    this.#schedule();
   }
 
   stop(): void {
     this.#stopped = true;
-    for (const cancel of this.#cancels) cancel();
-    this.#cancels = [];
+    this.#unwatch?.();
+    this.#cancelSweep?.();
+  }
+
+  async #readAll(): Promise<void> {
+    this.#isRead = true;
+    try {
+      await this.#readExisting();
+    } catch (error) {
+      this.#isRead = false;
+      throw error;
+    }
   }
 
   /** Adds the events that were written before this process began to watch. */
@@ -65,6 +75,8 @@ class EventExpiry {
       from = `${last.key}\0`;
       await new Promise<void>((resolve) => this.#world.timers.soon(resolve));
     }
+    // Events were lost meanwhile: the next sweep reads again.
+    if (!this.#isRead) return;
     const followed = [...this.#written];
     this.#written.clear();
     for (const [key, written] of found.sort(([, a], [, b]) => a.at - b.at)) this.#written.set(key, written);
@@ -82,27 +94,36 @@ class EventExpiry {
             if (type === 'put') this.#written.set(key, { revision, at });
           }
         },
-        end: () => this.stop(),
+        end: (cause) => (cause.code === 'compacted' ? this.#followAgain() : this.stop()),
       },
     );
-    this.#cancels.push(() => watch.stop());
+    this.#unwatch = () => watch.stop();
   }
 
-  #schedule(task: () => Promise<void>): void {
+  /** The store has lost events: what was written when is not known any more. */
+  #followAgain(): void {
+    this.#isRead = false;
+    this.#written.clear();
+    // Deferred: the store has not taken over its new state yet.
+    this.#world.timers.soon(() => {
+      if (!this.#stopped) this.#follow(this.#store.revision());
+    });
+  }
+
+  #schedule(): void {
     if (this.#stopped) return;
-    this.#cancels.push(this.#world.timers.after(SWEEP_EVERY_MS, () => void this.#run(task)));
+    this.#cancelSweep = this.#world.timers.after(SWEEP_EVERY_MS, () => void this.#run());
   }
 
-  async #run(task: () => Promise<void>): Promise<void> {
-    // The timer has fired: only the watch is left to cancel.
-    this.#cancels = this.#cancels.slice(0, 1);
+  async #run(): Promise<void> {
     try {
-      await task();
-      this.#schedule(() => this.#sweep());
+      if (!this.#isRead) await this.#readAll();
+      await this.#sweep();
+      this.#schedule();
     } catch (error) {
       if (error instanceof StoreError && error.code === 'closed') return;
       this.#world.log.warn('cannot remove expired events', { error: String(error) });
-      this.#schedule(task);
+      this.#schedule();
     }
   }
 

@@ -1,14 +1,12 @@
 import type { PersistentVolume, Pod, VolumeAttachment } from '../../../api/generated/types.ts';
-import { type Change, type Entry, prefixEnd, type Store } from '../../../store/contract.ts';
+import type { Entry, Store } from '../../../store/contract.ts';
 import type { World } from '../../../world/world.ts';
+import { type FollowedChange, PrefixFollower } from '../../objects/follow-prefix.ts';
 import { NodeGraph } from './graph.ts';
 
 const PODS = '/registry/pods/';
 const VOLUMES = '/registry/persistentvolumes/';
 const ATTACHMENTS = '/registry/storage.k8s.io/volumeattachments/';
-
-/** Objects read in one turn of the event loop. */
-const PAGE = 500;
 
 export interface PopulatedGraph {
   /** The first call waits until everything was read. */
@@ -23,12 +21,13 @@ export interface PopulatedGraph {
 export function populateGraph(store: Store, { timers }: Pick<World, 'timers'>): PopulatedGraph {
   const stops: (() => void)[] = [];
   let state: NodeGraph | Promise<NodeGraph> | undefined;
+  // Each page is read in another turn of the event loop.
   const pause = () => new Promise<void>((resolve) => timers.soon(resolve));
 
   const follow = async (prefix: string, take: ApplyChange): Promise<void> => {
-    const revision = await readAll(store, prefix, { pause, take });
-    const watch = store.watch({ prefix, after: revision }, { changes: (_, changes) => changes.forEach(take), end: () => {} });
-    stops.push(() => watch.stop());
+    const follower = new PrefixFollower({ store, timers, prefix, beforePage: pause, changes: (changes) => changes.forEach(take) });
+    stops.push(() => follower.stop());
+    await follower.start();
   };
   const load = async (): Promise<NodeGraph> => {
     const graph = new NodeGraph();
@@ -52,20 +51,7 @@ export function populateGraph(store: Store, { timers }: Pick<World, 'timers'>): 
   };
 }
 
-type ApplyChange = (change: Pick<Change, 'key' | 'entry'>) => void;
-
-/** @returns the revision that it was read at */
-async function readAll(store: Store, prefix: string, { pause, take }: { readonly pause: () => Promise<void>; readonly take: ApplyChange }): Promise<number> {
-  const to = prefixEnd(prefix);
-  let page = await store.range({ from: prefix, to, limit: PAGE });
-  for (;;) {
-    for (const entry of page.entries) take({ key: entry.key, entry });
-    const last = page.entries.at(-1);
-    if (page.remaining === 0 || last === undefined) return page.revision;
-    await pause();
-    page = await store.range({ from: `${last.key}\0`, to, limit: PAGE, revision: page.revision });
-  }
-}
+type ApplyChange = (change: Pick<FollowedChange, 'key' | 'entry'>) => void;
 
 const bytesOf = ({ value }: Entry): Buffer => Buffer.from(value.buffer, value.byteOffset, value.byteLength);
 const objectOf = (entry: Entry): unknown => JSON.parse(bytesOf(entry).toString());

@@ -1,5 +1,7 @@
 import { rbacGroup } from '../../../api/kinds/rbac/policy-rules.ts';
-import { type Entry, prefixEnd, type Store } from '../../../store/contract.ts';
+import type { Entry, Store } from '../../../store/contract.ts';
+import type { World } from '../../../world/world.ts';
+import { PrefixFollower } from '../../objects/follow-prefix.ts';
 import { RbacAuthorizer } from './authorizer.ts';
 import type { RbacObject } from './rbac-policy.ts';
 
@@ -11,24 +13,21 @@ export interface FollowedRbac {
 }
 
 /** Decisions by the roles in a store: read once, then kept up with every change, in the order of the changes. */
-export async function followRbac(store: Store): Promise<FollowedRbac> {
+export async function followRbac(store: Store, { timers }: Pick<World, 'timers'>): Promise<FollowedRbac> {
   const authorizer = new RbacAuthorizer();
-  const { entries, revision } = await store.range({ from: PREFIX, to: prefixEnd(PREFIX) });
-  for (const entry of entries) authorizer.put(objectOf(entry));
-  const watch = store.watch(
-    { prefix: PREFIX, after: revision },
-    {
-      changes: (_, changes) => {
-        for (const { entry, previous } of changes) {
-          if (entry !== undefined) authorizer.put(objectOf(entry));
-          else if (previous !== undefined) authorizer.remove(objectOf(previous));
-        }
-      },
-      // Only a store that is closed ends a watch that began at its newest revision: no request is authorised after that.
-      end: () => {},
+  const follower = new PrefixFollower({
+    store,
+    timers,
+    prefix: PREFIX,
+    changes: (changes) => {
+      for (const { entry, previous } of changes) {
+        if (entry !== undefined) authorizer.put(objectOf(entry));
+        else if (previous !== undefined) authorizer.remove(objectOf(previous));
+      }
     },
-  );
-  return { authorizer, stop: () => watch.stop() };
+  });
+  await follower.start();
+  return { authorizer, stop: () => follower.stop() };
 }
 
 /** The bytes, not what others made of them: roles are few, and change seldom. */
