@@ -115,6 +115,8 @@ class MirroredStore implements EtcdStore {
   readonly #cancelCompaction: () => void;
   /** The mirror has not been compared with etcd since the watch began, or began again. */
   #isSuspect = true;
+  /** How often the watch has begun. */
+  #openings = 0;
   #writeProblem: string | undefined;
   #failed: StoreError | undefined;
   #closing: Promise<void> | undefined;
@@ -268,6 +270,7 @@ class MirroredStore implements EtcdStore {
 
   #suspect(): void {
     this.#isSuspect = true;
+    this.#openings++;
     void this.#audit();
   }
 
@@ -285,10 +288,12 @@ class MirroredStore implements EtcdStore {
    */
   async #audit(): Promise<void> {
     const { world } = this.#options;
+    const openings = this.#openings;
     try {
       if (!(await this.#reads.reachesCurrent())) return;
       const difference = await findDifference(this.#client, this.#keys, this.#mirror);
-      this.#isSuspect &&= difference !== undefined || !this.#stream.isProgressTrusted;
+      // A watch that began meanwhile is not compared yet: its own audit is under way.
+      if (openings === this.#openings) this.#isSuspect &&= difference !== undefined || !this.#stream.isProgressTrusted;
       if (difference === undefined) return;
       world.log.error('the watch of etcd has lost events: all objects are read again', { revision: this.#mirror.revision(), key: difference });
       this.#stream.reload();
