@@ -27,10 +27,12 @@ export async function settleUndecided(
     for (const [key, entry] of found) if (changes.has(key) && isUnknown(entry, changes.get(key), before)) throw new StoreError('undecided', NOT_KNOWN);
     const happened = committedResult(transaction, changes);
     if (happened !== undefined) return happened;
-    const conflicts = transaction.compares.filter(({ key, modRevision }) => (found.get(key)?.modRevision ?? 0) !== modRevision);
-    // It has not happened, and cannot happen any more.
-    if (conflicts.length > 0) return { ok: false, revision: store.revision(), conflicts: conflicts.map(({ key }) => ({ key, found: found.get(key) })) };
-    if (!isGuarded(transaction) || attempt >= MAX_ATTEMPTS) throw new StoreError('undecided', NOT_KNOWN);
+    const failed = transaction.compares.filter(({ key, modRevision }) => (found.get(key)?.modRevision ?? 0) !== modRevision);
+    // A key never comes back to a revision that it has left: the transaction has not happened, and cannot happen any more.
+    if (failed.some(({ modRevision }) => modRevision > 0))
+      return { ok: false, revision: store.revision(), conflicts: failed.map(({ key }) => ({ key, found: found.get(key) })) };
+    // A key that has to be absent may be deleted: a create that is on its way would happen then.
+    if (failed.length > 0 || !isGuarded(transaction) || attempt >= MAX_ATTEMPTS) throw new StoreError('undecided', NOT_KNOWN);
     // Of both, at most one succeeds. If the first one does, this one gets a conflict, and the next round finds the changes.
     const again = await repeated(store, transaction);
     if (again?.ok === true) return again;

@@ -91,6 +91,19 @@ test('an update that another client was faster than is a conflict, and does not 
     expect(await api.send('GET', `${maps}/a`)).toMatchObject({ body: { data: { value: 'other' } } });
   }));
 
+test('a create that another client was faster than is a Timeout: it may still happen once the object is deleted', () =>
+  simulate(7, async (world) => {
+    const { remote, api } = await withRemote(world);
+    remote.fates.push('lost before');
+    remote.meanwhile = async () => {
+      remote.meanwhile = () => Promise.resolve();
+      expect(await api.create(maps, map('other'))).toMatchObject({ code: 201 });
+    };
+    expect(await api.create(maps, map('1'))).toMatchObject({ code: 504, body: { reason: 'Timeout', message: expect.stringContaining('may still happen') } });
+    expect(await api.send('GET', `${maps}/a`)).toMatchObject({ body: { data: { value: 'other' } } });
+    expect(await api.create(maps, map('1'))).toMatchObject({ code: 409, body: { reason: 'AlreadyExists' } });
+  }));
+
 test.each<Fate>(['lost before', 'lost after'])('an update and a delete whose message is %s happen once', (fate) =>
   simulate(4, async (world) => {
     const { remote, api } = await withRemote(world);
