@@ -71,7 +71,10 @@ export class NetworkPolicies {
         pods,
         sha256,
         namespaceLabels: (name) => namespaces.getKey(name)?.metadata.labels,
-        isLocal: ({ spec }) => nodes.has(spec.nodeName ?? ''),
+        localPods: informers
+          .cache(podKind)
+          .inNamespace(namespace)
+          .filter(({ spec }) => nodes.has(spec.nodeName ?? '')),
       });
       if (part === undefined) this.#applied.delete(namespace);
       else this.#applied.add(namespace);

@@ -38,7 +38,7 @@ function rulesOf(...policies: readonly NetworkPolicy[]) {
     policies,
     pods,
     namespaceLabels: (namespace) => ({ team: namespace }),
-    isLocal: ({ spec }) => spec.nodeName === 'here',
+    localPods: pods.filter(({ metadata }) => metadata.namespace === 'shop'),
     sha256: (text) => (text === 'web' ? 'W' : text === 'client' ? 'C' : 'P'),
   });
   return part === undefined
@@ -47,6 +47,24 @@ function rulesOf(...policies: readonly NetworkPolicy[]) {
 }
 
 describe('a NetworkPolicy', () => {
+  test('looks for the peers of a rule once, however many pods it selects', () => {
+    let asked = 0;
+    const namespaceLabels = () => {
+      asked++;
+      return {};
+    };
+    const peers = [{ namespaceSelector: {} }];
+    const open = policy({
+      podSelector: {},
+      policyTypes: ['Ingress', 'Egress'],
+      ingress: [{ from: peers }],
+      egress: [{ to: peers, ports: [{ port: 'http' }] }],
+    });
+    policyRules({ namespace: 'shop', policies: [open], pods, namespaceLabels, localPods: pods.slice(0, 2), sha256: (text) => text });
+    // For ingress, for egress and for the ports of egress: once for each of the three pods that may be peers.
+    expect(asked).toBe(9);
+  });
+
   test('without rules isolates the pods that it selects, in its directions', () => {
     expect(rulesOf(policy({}))).toEqual({ 'ingress-W': ['drop'], 'ingress-policies': { '10.0.0.1': 'jump ingress-W' } });
     expect(rulesOf(policy({ policyTypes: ['Egress'] }))).toEqual({ 'egress-W': ['drop'], 'egress-policies': { '10.0.0.1': 'jump egress-W' } });

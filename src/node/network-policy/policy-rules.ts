@@ -14,8 +14,8 @@ export interface PolicySnapshot {
   readonly pods: readonly Pod[];
   /** Labels of namespaces, by name. */
   readonly namespaceLabels: (namespace: string) => Labels | undefined;
-  /** Whether the pod is on this machine. */
-  readonly isLocal: (pod: Pod) => boolean;
+  /** Of the namespace, on this machine. */
+  readonly localPods: readonly Pod[];
   /** In hexadecimal. */
   readonly sha256: (text: string) => string;
 }
@@ -32,11 +32,11 @@ const protocols: ReadonlyMap<string, string> = new Map([
  * everything else is dropped. Undefined: no pod is selected.
  */
 export function policyRules(snapshot: PolicySnapshot): RulesetPart | undefined {
-  const { namespace, policies, pods, isLocal, sha256 } = snapshot;
+  const { policies, localPods, sha256 } = snapshot;
   const draft = new PolicyDraft(snapshot);
-  for (const pod of pods) {
+  for (const pod of localPods) {
     const [ip] = ipv4Address(pod.status.podIP ?? '');
-    if (pod.metadata.namespace !== namespace || ip === undefined || !isLocal(pod) || !hasOwnNetwork(pod)) continue;
+    if (ip === undefined || !hasOwnNetwork(pod)) continue;
     const selecting = policies.filter(({ spec }) => matchesLabels(labelSelectorOf(spec.podSelector), pod.metadata.labels));
     for (const direction of ['ingress', 'egress'] as const) {
       const isolating = selecting.filter((policy) => typesOf(policy).has(direction));
@@ -110,19 +110,22 @@ class PolicyDraft implements RulesetPart {
     });
     const selectors = peers.filter(({ ipBlock }) => ipBlock === undefined);
     if (selectors.length === 0) return blocks;
+    // The rule's peers are the same for each pod that the policy selects.
+    if (!this.sets.has(name)) for (const { ip } of this.#selected(selectors)) this.element(name, ip, '');
     this.sets.set(name, 'type ipv4_addr;');
-    for (const { ip } of this.#selected(selectors)) this.element(name, ip, '');
     return [...blocks, `${address} @${name} `];
   }
 
   /** Of an egress rule: each peer may have the port under another number. */
   #namedPorts(peers: readonly NetworkPolicyPeer[], ports: readonly NetworkPolicyPort[], name: string): readonly string[] {
+    const match = [`ip daddr . meta l4proto . th dport @${name} return`];
+    if (this.sets.has(name)) return match;
     this.sets.set(name, 'type ipv4_addr . inet_proto . inet_service;');
     const targets = peers.length === 0 ? this.#addressed(() => true) : this.#selected(peers.filter(({ ipBlock }) => ipBlock === undefined));
     for (const { ip, pod } of targets)
       for (const { protocol = 'TCP', port } of ports.flatMap((each) => portsNamed(each, pod)))
         this.element(name, `${ip} . ${protocols.get(protocol) ?? 'tcp'} . ${port ?? 0}`, '');
-    return [`ip daddr . meta l4proto . th dport @${name} return`];
+    return match;
   }
 
   #selected(peers: readonly NetworkPolicyPeer[]) {
