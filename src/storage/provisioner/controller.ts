@@ -137,6 +137,9 @@ function snapshotSources({ informers, drivers }: ProvisionerOptions): SnapshotSo
     restores: (driver) => drivers.restores?.(driver) === true,
   };
 }
+/** It changed meanwhile. The intent was still there: the server looks at it first. */
+const isConflictOfClaim = (result: Result<unknown>): boolean =>
+  !result.ok && result.reason === 'conflict' && result.error.details?.kind === persistentVolumeClaimKind.plural;
 const provisionersOf = (storageClass: StorageClass): readonly string[] => [provisionerOf(storageClass)];
 
 class Provisioner {
@@ -289,24 +292,27 @@ class Provisioner {
   async #keep(intent: CreateIntent, asset: Asset): Promise<Outcome> {
     if (!this.#isSocket(intent)) return this.#record(intent, afterCreated(intent, asset));
     const volume = provisionedVolume(intent, asset);
-    if (await this.#createBound(intent, volume)) return 'done';
-    if ((await this.writer.attempt({ do: 'create', object: volume })).ok) return 'done';
+    const bound = await this.#createBound(intent, volume);
+    if (bound?.ok === true) return 'done';
+    // After any other failure the pair may have been written, and reclaimed since: a volume would be created whose backend is deleted, and no intent says so.
+    const mayCreate = bound === undefined || isConflictOfClaim(bound);
+    if (mayCreate && (await this.writer.attempt({ do: 'create', object: volume })).ok) return 'done';
     return this.#record(intent, afterCreated(intent, asset));
   }
 
-  /** False: the claim does not wait for the volume any more, or changed meanwhile. The binder decides about the two, once the volume is there. */
-  async #createBound(intent: CreateIntent, volume: PersistentVolume): Promise<boolean> {
+  /** Undefined: the claim does not wait for the volume any more. The binder decides about the two, once the volume is there. */
+  async #createBound(intent: CreateIntent, volume: PersistentVolume): Promise<Result<unknown> | undefined> {
     const { bindTogether, events } = this.#options;
     const claim = this.#claimOf(intent);
-    if (bindTogether === undefined || claim === undefined || !takesAnyVolume(claim) || claim.object.metadata.deletionTimestamp !== undefined) return false;
+    if (bindTogether === undefined || claim === undefined || !takesAnyVolume(claim) || claim.object.metadata.deletionTimestamp !== undefined) return undefined;
     const { name, uid } = intent.metadata;
-    if (name === undefined || uid === undefined) return false;
-    const { ok } = await bindTogether({
+    if (name === undefined || uid === undefined) return undefined;
+    const result = await bindTogether({
       ...boundPair(volume, { ...claim, object: markedFor(claim, claim.provisioner ?? intent.spec.driver) }),
       intent: { name, uid },
     });
-    if (ok) events.record(succeeded(intent, claim));
-    return ok;
+    if (result.ok) events.record(succeeded(intent, claim));
+    return result;
   }
 
   #claimOf({ spec: { claimRef } }: CreateIntent): Claim | undefined {
