@@ -11,6 +11,7 @@ import { gatewayOf } from '../../node/network/gateway.ts';
 import { hostPortRules, nodeRules } from '../../node/network/pod-rules.ts';
 import { NetworkPolicies } from '../../node/network-policy/network-policies.ts';
 import { eventKind } from '../../api/kinds/core/event.ts';
+import type { NetworkPolicy } from '../../api/generated/types.ts';
 import { networkPolicyKind } from '../../api/kinds/networking/network-policy.ts';
 import { EventRecorder } from '../../client/events/event-recorder.ts';
 import { nodeKind } from '../../api/kinds/core/node.ts';
@@ -74,7 +75,8 @@ export async function startPodNetwork(options: PodNetworkOptions): Promise<Runni
   const problem = await table.open();
   const location = locationOf(nodes);
   const proxy = problem === '' ? new ServiceProxy({ world, informers, location, table, sha256 }) : undefined;
-  const policies = problem === '' && !ownPodsOnly ? new NetworkPolicies({ world, informers, nodes: location.nodes, table, sha256 }) : undefined;
+  const onTooLarge = (policy: NetworkPolicy): void => recorder.record(policy, { type: 'Warning', reason: 'TooLarge', message: tooLarge });
+  const policies = problem === '' && !ownPodsOnly ? new NetworkPolicies({ world, informers, nodes: location.nodes, table, onTooLarge, sha256 }) : undefined;
   if (problem === '') followNodesAndPods(informers, location.nodes, table);
   if (problem === '') await forwardPackets(world);
   else world.log.warn('Services do not work: nftables cannot be used', { error: problem });
@@ -99,6 +101,9 @@ export async function startPodNetwork(options: PodNetworkOptions): Promise<Runni
     },
   };
 }
+
+const tooLarge =
+  'the policy has more than 10000 pairs of peer and port in one direction: the rules beyond permit nothing. Use fewer, larger ipBlocks and port ranges.';
 
 /** A user relies on a policy: where nothing enforces it, the policy says so. */
 function sayNotEnforced({ informers, recorder }: { informers: Informers; recorder: EventRecorder }, cause: string): void {

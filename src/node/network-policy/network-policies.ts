@@ -16,6 +16,8 @@ export interface NetworkPoliciesOptions {
   /** The nodes whose pods are on this machine. */
   readonly nodes: ReadonlySet<string>;
   readonly table: { replace(owner: string, part: RulesetPart | undefined): void };
+  /** Some rules of the policy permit nothing: they are too many. */
+  readonly onTooLarge: (policy: NetworkPolicy) => void;
   /** In hexadecimal. */
   readonly sha256: (text: string) => string;
 }
@@ -58,7 +60,7 @@ export class NetworkPolicies {
 
   /** A pod may be a peer in every namespace. */
   #sync(): void {
-    const { informers, nodes, table, sha256 } = this.#options;
+    const { informers, nodes, table, sha256, onTooLarge } = this.#options;
     const namespaces = informers.cache(namespaceKind);
     const pods: readonly Pod[] = [...informers.cache(podKind).list()];
     const all = informers.cache(networkPolicyKind);
@@ -76,6 +78,7 @@ export class NetworkPolicies {
           .inNamespace(namespace)
           .filter(({ spec }) => nodes.has(spec.nodeName ?? '')),
       });
+      part?.tooLarge.forEach(onTooLarge);
       if (part === undefined) this.#applied.delete(namespace);
       else this.#applied.add(namespace);
       table.replace(`policies ${namespace}`, part);

@@ -117,3 +117,17 @@ describe('a NetworkPolicy', () => {
     });
   });
 });
+
+test('a policy with too many pairs of peer and port permits less, and is named', () => {
+  const blocks = Array.from({ length: 200 }, (_, i) => ({ ipBlock: { cidr: `10.1.${i}.0/24` } }));
+  const ports = Array.from({ length: 200 }, (_, i) => ({ protocol: 'TCP', port: i + 1 }));
+  const large = policy({
+    ingress: [
+      { from: blocks.slice(0, 2), ports: ports.slice(0, 2) },
+      { from: blocks, ports },
+    ],
+  });
+  const part = policyRules({ namespace: 'shop', policies: [large], pods, namespaceLabels: () => ({}), localPods: pods.slice(0, 1), sha256: (text) => text });
+  expect([...(part?.tooLarge ?? [])]).toEqual([large]);
+  expect([...(part?.chains?.values() ?? [])].map((rules) => rules.length)).toEqual([5]);
+});

@@ -20,7 +20,14 @@ export interface PolicySnapshot {
   readonly sha256: (text: string) => string;
 }
 
+export interface PolicyPart extends RulesetPart {
+  /** Policies of which some rules permit nothing, because they would be too many. */
+  readonly tooLarge: ReadonlySet<NetworkPolicy>;
+}
+
 type Direction = 'ingress' | 'egress';
+/** Of one policy for one pod and direction: peers times ports. A user of one namespace may write millions of them in one object. */
+const mostRules = 10_000;
 const protocols: ReadonlyMap<string, string> = new Map([
   ['TCP', 'tcp'],
   ['UDP', 'udp'],
@@ -31,7 +38,7 @@ const protocols: ReadonlyMap<string, string> = new Map([
  * A pod that a policy selects has a chain for each direction: what a rule permits returns to the table's chain `policies`, where the other direction is decided;
  * everything else is dropped. Undefined: no pod is selected.
  */
-export function policyRules(snapshot: PolicySnapshot): RulesetPart | undefined {
+export function policyRules(snapshot: PolicySnapshot): PolicyPart | undefined {
   const { policies, localPods, sha256 } = snapshot;
   const draft = new PolicyDraft(snapshot);
   for (const pod of localPods) {
@@ -57,7 +64,8 @@ function typesOf({ spec }: NetworkPolicy): ReadonlySet<Direction> {
   return new Set(types.flatMap((type): readonly Direction[] => (type === 'Ingress' ? ['ingress'] : type === 'Egress' ? ['egress'] : [])));
 }
 
-class PolicyDraft implements RulesetPart {
+class PolicyDraft implements PolicyPart {
+  readonly tooLarge = new Set<NetworkPolicy>();
   readonly chains = new Map<string, readonly string[]>();
   readonly sets = new Map<string, string>();
   readonly elements = new Map<string, Map<string, string>>();
@@ -77,7 +85,9 @@ class PolicyDraft implements RulesetPart {
   }
 
   /** The rules by which a policy permits packets of a pod. */
-  permitted({ metadata, spec }: NetworkPolicy, direction: Direction, pod: Pod): readonly string[] {
+  permitted(policy: NetworkPolicy, direction: Direction, pod: Pod): readonly string[] {
+    const { metadata, spec } = policy;
+    let left = mostRules;
     const rules =
       direction === 'ingress'
         ? (spec.ingress ?? []).map(({ from = [], ports = [] }) => ({ peers: from, ports }))
@@ -90,6 +100,11 @@ class PolicyDraft implements RulesetPart {
       const onPod = direction === 'ingress' ? [...numbered, ...named.flatMap((port) => portsNamed(port, pod))] : numbered;
       const portMatches = ports.length === 0 ? [''] : onPod.flatMap(portMatch);
       const byName = direction === 'egress' && named.length > 0 ? this.#namedPorts(peers, named, `${name}-ports`) : [];
+      left -= matches.length * portMatches.length;
+      if (left < 0) {
+        this.tooLarge.add(policy);
+        return [];
+      }
       return [...matches.flatMap((match) => portMatches.map((port) => `${match}${port}return`)), ...byName];
     });
   }
