@@ -43,6 +43,9 @@ export const linkSysctls = (outside: string): readonly (readonly [name: string, 
   // The host answers for the other pods' addresses, without the usual delay of up to a second.
   [`net/ipv4/neigh/${outside}/proxy_delay`, '0'],
   [`net/ipv4/conf/${outside}/proxy_arp`, '1'],
+  // A pod sends from its own address alone: NetworkPolicies go by addresses. Pods have none of IPv6, for which there are no rules.
+  [`net/ipv4/conf/${outside}/rp_filter`, '1'],
+  [`net/ipv6/conf/${outside}/disable_ipv6`, '1'],
   // For connections of the host from 127.0.0.1 to a node port; the table drops what pods send to the host's loopback.
   [`net/ipv4/conf/${outside}/route_localnet`, '1'],
 ];

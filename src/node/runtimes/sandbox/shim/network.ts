@@ -1,6 +1,6 @@
 /** The pods' network. The kernel removes a pod's veth pair, and the route to it, with the pod's network namespace. */
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { gatewayOf } from '../../../network/gateway.ts';
 import { bridgeCommands, linkCommands, linkSysctls, type PodLink, type PodNetwork } from '../../../network/pod-network.ts';
 import type { InterfaceAddress } from '../init/network-steps.ts';
@@ -71,7 +71,11 @@ export class Network {
 
 function setSysctls(outside: string): string {
   try {
-    for (const [name, value] of linkSysctls(outside)) writeFileSync(`/proc/sys/${name}`, value);
+    for (const [name, value] of linkSysctls(outside)) {
+      // A kernel without IPv6 has nothing to switch off.
+      if (name.startsWith('net/ipv6/') && !existsSync('/proc/sys/net/ipv6')) continue;
+      writeFileSync(`/proc/sys/${name}`, value);
+    }
     return '';
   } catch (error) {
     return (error as Error).message;
