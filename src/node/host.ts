@@ -1,4 +1,4 @@
-import type { CSINodeDriver, NodeSystemInfo } from '../api/generated/types.ts';
+import type { CSINodeDriver, NodeSystemInfo, Taint } from '../api/generated/types.ts';
 import type { HostSecurity } from './security/host-security.ts';
 
 /** A machine, as its agent registers it. */
@@ -14,6 +14,10 @@ export interface Host {
   /** By resource; all of it is allocatable. */
   readonly capacity: Readonly<Record<string, string>>;
   readonly system: NodeSystemInfo;
+  /** The cloud's name of the machine: 'aws:///eu-west-2a/i-0123456789abcdef0'. Absent: it is in no cloud. */
+  readonly providerID?: string;
+  /** Taints that the Node has when it is registered (--register-with-taints). */
+  readonly taints?: readonly Taint[];
   readonly drivers: readonly CSINodeDriver[];
   /** Absent: no process runs on it. */
   readonly security?: HostSecurity;

@@ -184,6 +184,16 @@ describe('a node', () => {
     expect(server.told.at(-1)).toBe('NodeReady');
   });
 
+  test('of a cloud has its provider ID, and its own taints beside that of a new node', () => {
+    const taint = { key: 'karpenter.sh/unregistered', effect: 'NoExecute' };
+    const server = new SmallServer({ host: { ...host, providerID: 'aws:///a/i-1', taints: [taint] } });
+    const [create] = decideNode(server.snapshot, now).actions;
+    expect(create).toMatchObject({
+      do: 'create-node',
+      object: { spec: { providerID: 'aws:///a/i-1', taints: [taint, { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }] } },
+    });
+  });
+
   test('that was there before has its own labels set again, and keeps the others', () => {
     const before = new SmallServer().settle().snapshot.node;
     if (before === undefined) throw new Error('there is no node');

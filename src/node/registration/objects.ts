@@ -15,12 +15,17 @@ const migrated = 'storage.alpha.kubernetes.io/migrated-plugins';
  * adds this taint itself (v1.36.4, TaintNodesByCondition); either way the node lifecycle controller removes it.
  */
 export function newNode(host: Host, now: number): Node {
-  const { name, labels, podCidr } = host;
+  const { name, labels, podCidr, providerID, taints = [] } = host;
   return {
     apiVersion: 'v1',
     kind: 'Node',
     metadata: { name, labels: { ...labels }, annotations: annotationsOf(host) },
-    spec: { podCIDR: podCidr, podCIDRs: [podCidr], taints: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }] },
+    spec: {
+      podCIDR: podCidr,
+      podCIDRs: [podCidr],
+      ...(providerID === undefined ? {} : { providerID }),
+      taints: [...taints, { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }],
+    },
     status: nodeStatus({ host, old: undefined, volumesInUse: [], ready: false }, now),
   };
 }
