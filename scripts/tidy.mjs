@@ -26,6 +26,7 @@ const layers = {
   apiserver: ['api', 'store/contract', 'streams', 'world'],
   drivers: ['api', 'grpc', 'world'],
   'csi-test': ['grpc', 'world'],
+  cloud: ['world'],
   storage: ['api', 'client', 'drivers/contract', 'world'],
   controllers: ['api', 'storage/volumes', 'client', 'world'],
   scheduler: ['api', 'storage/volumes', 'client', 'world'],
