@@ -2,7 +2,7 @@
 // Bundles the programs of `moor` into a few files each: loading seven hundred takes longer than all the rest of a start. The bundler reads the
 // TypeScript sources itself, so a start needs no compiler; the compiler's files beside it are for the library, tests and benchmarks.
 // The command is always dist/main/moor.js, which scripts outside the project call.
-import { chmodSync, mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { rolldown } from 'rolldown';
 import { sourceDigest, writeDigest } from './build-digest.mjs';
@@ -19,13 +19,15 @@ export async function bundle({ dir, sourcemap = false }) {
   const bundled = await rolldown({
     input: Object.fromEntries([...commands, ...processes].map((name) => [name, `src/commands/${name}.ts`])),
     platform: 'node',
-    // Packages stay where npm installed them.
-    external: /^[^./]/,
+    // Packages are bundled too: their hundreds of files took a fifth of a start. koffi stays where npm installed it, beside its native library.
+    external: /^(node:|koffi$)/,
   });
   // Chunks lie one folder below, as deep as the files that look for package.json and for other programs relative to themselves.
   const next = `${dir}/next-${process.pid}`;
   try {
-    await bundled.write({ dir: next, sourcemap, entryFileNames: 'main/[name].js', chunkFileNames: 'moor/[name]-[hash].js' });
+    const { output } = await bundled.write({ dir: next, sourcemap, entryFileNames: 'main/[name].js', chunkFileNames: 'moor/[name]-[hash].js' });
+    mkdirSync(`${next}/moor`, { recursive: true });
+    writeFileSync(`${next}/moor/LICENSES.txt`, licenses(output.flatMap(({ moduleIds }) => moduleIds ?? [])));
     // Executable, with the Node.js flags of its first line: a larger young generation saves a tenth of the server's time under load.
     for (const command of commands) chmodSync(`${next}/main/${command}.js`, 0o755);
     replace(dir, next);
@@ -33,6 +35,18 @@ export async function bundle({ dir, sourcemap = false }) {
     rmSync(next, { recursive: true, force: true });
   }
   writeDigest(dir, digest);
+}
+
+/** The licences of the packages that these modules are of: a bundle is a copy of them. */
+function licenses(modules) {
+  const folders = modules.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []);
+  return [...new Set(folders)].sort().map(licenseOf).join('\n');
+}
+
+function licenseOf(folder) {
+  const { name, version, license } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
+  const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
+  return `${name} ${version}, ${license}\n\n${file === undefined ? '' : readFileSync(`${folder}/${file}`, 'utf8')}`;
 }
 
 /** Chunks first, whose names have the hash of their content: a program that starts meanwhile finds all of its own, the old ones or the new ones. */
