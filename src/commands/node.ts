@@ -232,7 +232,7 @@ async function runInDirectory(
   collector.follow(runtime);
   const network = await startPodNetwork({ world, directory: root, nodes: [{ host, sandbox }], transport: own, eventTransport: own, ownPodsOnly: true });
   const agent = await startLocalNodeAgent(
-    { host, root: volumes, runtime, images, containerImages, nameServer: network.nameServerOf(name) },
+    { host, root: volumes, runtime, images, containerImages, network },
     { world, readTransport: reader, eventTransport: own, nodeTransport: own },
   );
   collector.start();

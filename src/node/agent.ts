@@ -26,6 +26,7 @@ import { AllocatableUpdates } from './plugin-registration/allocatable-updates.ts
 import { PluginManager } from './plugin-registration/plugin-manager.ts';
 import { registration } from './registration/controller.ts';
 import { PluginDrivers } from './registration/plugin-drivers.ts';
+import type { PodsContext } from './pod-worker/context.ts';
 import { podsController } from './pod-worker/controller.ts';
 import { servicesFrom } from './pod-worker/services.ts';
 import type { Runtime } from './runtime.ts';
@@ -59,6 +60,10 @@ export interface NodeAgentOptions {
   };
   /** The DNS server of the cluster's names. Absent: pods use the host's. */
   readonly nameServer?: string | undefined;
+  /** As in `PodSandboxSpec`. */
+  readonly fromHostLoopback?: boolean;
+  /** As in `PodsContext`. */
+  readonly awaitNetworkPolicies?: PodsContext['awaitNetworkPolicies'] | undefined;
   /** In hexadecimal. */
   readonly sha256: (text: string) => string;
 }
@@ -155,6 +160,8 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
     services: servicesFrom(informers),
     sha256,
     ...(options.nameServer === undefined ? {} : { nameServer: options.nameServer }),
+    fromHostLoopback: options.fromHostLoopback ?? false,
+    ...(options.awaitNetworkPolicies === undefined ? {} : { awaitNetworkPolicies: options.awaitNetworkPolicies }),
     readSeccompProfile: (name) => machine.files.read(`${root}/seccomp/${name}`),
   });
   const renewals = new LeaseRenewals({ world, clientOf: () => client, node: (node) => caches.nodes.getKey(node) });

@@ -82,6 +82,8 @@ export interface PodSandboxSpec {
   readonly hostname: string;
   /** The pod's own; undefined: it shares the host's network. */
   readonly address: string | undefined;
+  /** Connections of the host from 127.0.0.1 are led to it, by node ports: only where a table drops what pods send to the host's loopback. */
+  readonly fromHostLoopback?: boolean;
   readonly hostIpc: boolean;
   /** Its containers see each other's processes. */
   readonly sharesProcesses?: boolean;

@@ -11,6 +11,7 @@ import { hasEnded } from '../../storage/volumes/pods.ts';
 import type { Runtime } from '../../node/runtime.ts';
 import type { ImageVolumes } from './image-volumes.ts';
 import { sha256 } from '../sha256.ts';
+import type { RunningPodNetwork } from './pod-network.ts';
 import type { PluginSockets } from './plugin-sockets.ts';
 import { nodeDrivers } from './node-drivers.ts';
 
@@ -20,15 +21,14 @@ export interface LocalNode {
   readonly runtime: Runtime;
   readonly images?: ImageVolumes | undefined;
   readonly containerImages: ImageManager;
-  /** As in `NodeAgentOptions`. */
-  readonly nameServer: string | undefined;
+  readonly network: Pick<RunningPodNetwork, 'problem' | 'nameServerOf' | 'awaitNetworkPolicies'>;
   /** Told of the CSI drivers that register. */
   readonly plugins?: PluginSockets | undefined;
 }
 
 /** The node agent (kubelet) of a node on this machine. */
 export function startLocalNodeAgent(
-  { host, root, runtime, images, containerImages, nameServer, plugins: known }: LocalNode,
+  { host, root, runtime, images, containerImages, network, plugins: known }: LocalNode,
   server: Pick<Parameters<typeof startNodeAgent>[0], 'world' | 'readTransport' | 'eventTransport' | 'nodeTransport'>,
 ): Promise<NodeAgent> {
   const machine = { mounts: realMounts(), files: realHostFiles };
@@ -42,7 +42,9 @@ export function startLocalNodeAgent(
     connect: (address: string) => new Http2Channel({ address, timers }),
     onEndpoint: (driver: string, address: string) => known?.register({ driver, node: host.name, address }),
   };
-  return startNodeAgent({ ...server, host, root, runtime, images: containerImages, nameServer, machine, disk: realDisk, drivers, plugins, sha256 });
+  const { problem, awaitNetworkPolicies } = network;
+  const networkOptions = { nameServer: network.nameServerOf(host.name), awaitNetworkPolicies, fromHostLoopback: problem === undefined };
+  return startNodeAgent({ ...server, ...networkOptions, host, root, runtime, images: containerImages, machine, disk: realDisk, drivers, plugins, sha256 });
 }
 
 /** Their containers go on without the agent. */

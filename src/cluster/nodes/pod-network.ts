@@ -19,9 +19,10 @@ import { podKind } from '../../api/kinds/pod/pod.ts';
 import { hasEnded } from '../../storage/volumes/pods.ts';
 import { NftablesTable } from '../../node/network/nftables/table.ts';
 import { bridgeCommands, linkGroup, type PodNetwork } from '../../node/network/pod-network.ts';
+import type { PodsContext } from '../../node/pod-worker/context.ts';
 import { layoutOf } from '../../node/runtimes/sandbox/shim/layout.ts';
 import { ServiceProxy } from '../../node/service-proxy/service-proxy.ts';
-import { baseTable } from '../../node/network/table.ts';
+import { baseTable, chains } from '../../node/network/table.ts';
 import type { World } from '../../world/world.ts';
 import { sha256 } from '../sha256.ts';
 import { recordTable, removeStaleTables, removeTable, tableOf } from './network-table.ts';
@@ -44,6 +45,8 @@ export interface PodNetworkOptions {
 export interface RunningPodNetwork {
   /** Why Services do not work; undefined: they do. */
   readonly problem: string | undefined;
+  /** As in `PodsContext`. */
+  readonly awaitNetworkPolicies: PodsContext['awaitNetworkPolicies'] | undefined;
   /** The DNS server of a node's pods. */
   nameServerOf(node: string): string | undefined;
   /** If pods go on, bridges and table stay for them. */
@@ -65,8 +68,11 @@ export async function startPodNetwork(options: PodNetworkOptions): Promise<Runni
   });
   const dns = new DnsServer({ world, addresses: [...gateways.values()], records: clusterRecords(informers) });
   const base = baseTable({ linkGroups: networks.map(linkGroup), podCidrs: networks.map(({ cidr }) => cidr) });
-  const onRefused = (owner: string, error: string): void => world.log.warn('the kernel refuses rules', { of: owner, error });
-  const table = new NftablesTable({ world, network: realHostNetwork, name: tableOf(directory), base, onRefused });
+  const onRefused = (owner: string, error: string): void => {
+    world.log.warn('the kernel refuses rules', { of: owner, error });
+    policies?.refused(owner).forEach((policy) => recorder.record(policy, { type: 'Warning', reason: 'Refused', message: refusedMessage }));
+  };
+  const table = new NftablesTable({ world, network: realHostNetwork, name: tableOf(directory), base, hold: chains.hold, onRefused });
   await removeStaleTables();
   await recordTable(
     directory,
@@ -77,6 +83,7 @@ export async function startPodNetwork(options: PodNetworkOptions): Promise<Runni
   const proxy = problem === '' ? new ServiceProxy({ world, informers, location, table, sha256 }) : undefined;
   const onTooLarge = (policy: NetworkPolicy): void => recorder.record(policy, { type: 'Warning', reason: 'TooLarge', message: tooLarge });
   const policies = problem === '' && !ownPodsOnly ? new NetworkPolicies({ world, informers, nodes: location.nodes, table, onTooLarge, sha256 }) : undefined;
+  if (policies === undefined) table.release();
   if (problem === '') followNodesAndPods(informers, location.nodes, table);
   if (problem === '') await forwardPackets(world);
   else world.log.warn('Services do not work: nftables cannot be used', { error: problem });
@@ -86,6 +93,7 @@ export async function startPodNetwork(options: PodNetworkOptions): Promise<Runni
   informers.start();
   return {
     problem: problem === '' ? undefined : problem,
+    awaitNetworkPolicies: policies === undefined ? undefined : (pod, address) => policies.admit(pod, address),
     nameServerOf: (node) => (problem === '' ? dnsIp : undefined) ?? gateways.get(node),
     async stop({ podsGoOn }) {
       proxy?.stop();
@@ -104,6 +112,8 @@ export async function startPodNetwork(options: PodNetworkOptions): Promise<Runni
 
 const tooLarge =
   'the policy has more than 10000 pairs of peer and port in one direction: the rules beyond permit nothing. Use fewer, larger ipBlocks and port ranges.';
+
+const refusedMessage = 'the kernel refuses the rules of this namespace: until it takes them, the pods that its policies select begin and accept no connections';
 
 /** A user relies on a policy: where nothing enforces it, the policy says so. */
 function sayNotEnforced({ informers, recorder }: { informers: Informers; recorder: EventRecorder }, cause: string): void {

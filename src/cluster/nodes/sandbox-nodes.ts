@@ -86,9 +86,16 @@ export async function startSandboxNodes(options: SandboxNodesOptions, server: Se
     const { name } = host;
     const runtime = localSandboxRuntime(world, { root: sandbox, podCidr: host.podCidr });
     collector.follow(runtime);
-    const nameServer = network.nameServerOf(name);
     const agent = await startLocalNodeAgent(
-      { host, root: rootDir === undefined ? root : await separateRoot(root, rootDir), runtime, images, containerImages, nameServer, plugins },
+      {
+        host,
+        root: rootDir === undefined ? root : await separateRoot(root, rootDir),
+        runtime,
+        images,
+        containerImages,
+        network,
+        plugins,
+      },
       { world, readTransport: connect('moor-informers'), eventTransport: connect('hollow-nodes'), nodeTransport: connectNode(name) },
     );
     endpoints.set(name, { runtime, pages: agent.pages });

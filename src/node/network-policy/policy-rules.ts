@@ -75,6 +75,12 @@ class PolicyDraft implements PolicyPart {
     this.#snapshot = snapshot;
   }
 
+  /** The same pods, isolated from everything. */
+  get ifRefused(): RulesetPart {
+    const isolating = [sets.ingressPolicies, sets.egressPolicies].map((set) => [set, this.elements.get(set) ?? new Map<string, string>()] as const);
+    return { chains: new Map(Array.from(this.chains.keys(), (chain) => [chain, ['drop']])), elements: new Map(isolating) };
+  }
+
   element(set: string, key: string, value: string): void {
     let elements = this.elements.get(set);
     if (elements === undefined) {

@@ -38,14 +38,14 @@ export const linkCommands = (network: PodNetwork, { outside, pid, address }: Pod
   ].join('\n');
 
 /** They end with the link. */
-export const linkSysctls = (outside: string): readonly (readonly [name: string, value: string])[] => [
+export const linkSysctls = (outside: string, fromHostLoopback: boolean): readonly (readonly [name: string, value: string])[] => [
   [`net/ipv4/conf/${outside}/forwarding`, '1'],
   // The host answers for the other pods' addresses, without the usual delay of up to a second.
   [`net/ipv4/neigh/${outside}/proxy_delay`, '0'],
   [`net/ipv4/conf/${outside}/proxy_arp`, '1'],
-  // A pod sends from its own address alone: NetworkPolicies go by addresses. Pods have none of IPv6, for which there are no rules.
+  // A pod sends from its own address alone: NetworkPolicies go by addresses. The table drops others too: the machine may have a looser setting for all. Pods have none of IPv6, for which there are no rules.
   [`net/ipv4/conf/${outside}/rp_filter`, '1'],
   [`net/ipv6/conf/${outside}/disable_ipv6`, '1'],
   // For connections of the host from 127.0.0.1 to a node port; the table drops what pods send to the host's loopback.
-  [`net/ipv4/conf/${outside}/route_localnet`, '1'],
+  [`net/ipv4/conf/${outside}/route_localnet`, fromHostLoopback ? '1' : '0'],
 ];

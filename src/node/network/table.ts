@@ -25,7 +25,11 @@ export const sets = {
   egressPolicies: 'egress-policies',
 } as const;
 
-export const chains = { reject: 'reject-connection' } as const;
+export const chains = {
+  reject: 'reject-connection',
+  /** Empty, or drops: while policies may be missing, pods begin no connections. */
+  hold: 'hold-connections',
+} as const;
 
 export interface TableSettings {
   /** Of the links to this machine's pods. */
@@ -55,6 +59,7 @@ map ${sets.ingressPolicies} { type ipv4_addr : verdict; }
 map ${sets.egressPolicies} { type ipv4_addr : verdict; }
 
 chain ${chains.reject} { reject; }
+chain ${chains.hold} { }
 
 chain external-services {
   ip daddr . meta l4proto . th dport vmap @${sets.externalIps}
@@ -90,12 +95,15 @@ chain raw-prerouting {
   type filter hook prerouting priority raw;
   # route_localnet is on for the answers to the host's own 127.0.0.1: a pod does not reach the host's loopback by it.
   iifgroup ${own} ip daddr 127.0.0.0/8 drop
+  # From an address that is not the pod's own, also where the machine's rp_filter is loose.
+  iifgroup ${own} fib saddr . iif oif missing drop
 }
 
 chain policies {
   ct state established,related accept
   # No policy keeps a pod from itself.
   ip saddr . ip daddr @${sets.hairpin} accept
+  jump ${chains.hold}
   ip saddr vmap @${sets.egressPolicies}
   ip daddr vmap @${sets.ingressPolicies}
 }
@@ -114,6 +122,7 @@ chain filter-input {
   ip daddr . meta l4proto . th dport vmap @${sets.noEndpointIps}
   fib daddr type local meta l4proto . th dport vmap @${sets.noEndpointNodePorts}
   ct state established,related accept
+  iifgroup ${own} jump ${chains.hold}
   iifgroup ${own} ip saddr vmap @${sets.egressPolicies}
 }
 

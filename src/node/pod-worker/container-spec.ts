@@ -56,9 +56,11 @@ export interface SandboxSettings {
   readonly address: string | undefined;
   readonly clusterDomain: string;
   readonly nameServer: string | undefined;
+  /** As in `PodSandboxSpec`. */
+  readonly fromHostLoopback?: boolean;
 }
 
-export function sandboxSpecOf(pod: Pod, { address, clusterDomain, nameServer }: SandboxSettings): PodSandboxSpec {
+export function sandboxSpecOf(pod: Pod, { address, clusterDomain, nameServer, fromHostLoopback = false }: SandboxSettings): PodSandboxSpec {
   const { uid = '', namespace = '', name = '' } = pod.metadata;
   return {
     uid,
@@ -66,6 +68,7 @@ export function sandboxSpecOf(pod: Pod, { address, clusterDomain, nameServer }: 
     name,
     hostname: hostnameOf(pod),
     address,
+    fromHostLoopback,
     hostIpc: pod.spec.hostIPC === true,
     sharesProcesses: pod.spec.shareProcessNamespace === true,
     sysctls: (pod.spec.securityContext?.sysctls ?? []).map((each) => ({ path: sysctlPath(each.name), value: each.value })),

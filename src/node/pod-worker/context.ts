@@ -1,4 +1,4 @@
-import type { Service } from '../../api/generated/types.ts';
+import type { Pod, Service } from '../../api/generated/types.ts';
 import type { Client } from '../../client/client.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { World } from '../../world/world.ts';
@@ -31,6 +31,10 @@ export interface PodsContext {
   readonly clusterDomain?: string;
   /** The DNS server of the cluster's names; undefined: pods use the host's. */
   readonly nameServer?: string;
+  /** As in `PodSandboxSpec`. */
+  readonly fromHostLoopback?: boolean;
+  /** Resolves once the kernel has the NetworkPolicies of a pod that gets this address; with the reason if it has not. Absent: nothing enforces them. */
+  readonly awaitNetworkPolicies?: (pod: Pod, address: string) => Promise<string | undefined>;
   /** A seccomp profile of the node, by its `localhostProfile`. Absent: the runtime has no processes. */
   readonly readSeccompProfile?: (localhostProfile: string) => Promise<Uint8Array>;
 }

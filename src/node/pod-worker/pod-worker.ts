@@ -102,7 +102,7 @@ export class PodWorker {
 
   /** Since the decision, another pod may have got the address. */
   async #startSandbox(pod: Stored<Pod>, address: string | undefined): Promise<Outcome> {
-    const { allocations, runtime, clusterDomain = 'cluster.local', nameServer } = this.#context;
+    const { allocations, runtime, clusterDomain = 'cluster.local', nameServer, fromHostLoopback = false } = this.#context;
     const { uid } = pod.metadata;
     const node = pod.spec.nodeName ?? '';
     const isTaken = address !== undefined && [...allocations.addresses(node)].some(([other, its]) => other !== uid && its === address);
@@ -111,7 +111,9 @@ export class PodWorker {
     const problem = runsPods ? (sandboxProblem(pod) ?? (await runtimeHandlerProblem(pod, this.#context.clientOf(node)))) : undefined;
     if (problem !== undefined) return this.#noSandbox(pod, problem);
     if (address !== undefined) allocations.assign(node, uid, address);
-    const started = await runtime.startPod(sandboxSpecOf(pod, { address, clusterDomain, nameServer }));
+    const unprotected = address === undefined ? undefined : await this.#context.awaitNetworkPolicies?.(pod, address);
+    if (unprotected !== undefined) return this.#noSandbox(pod, unprotected);
+    const started = await runtime.startPod(sandboxSpecOf(pod, { address, clusterDomain, nameServer, fromHostLoopback }));
     return started.ok ? 'done' : this.#noSandbox(pod, started.error.message);
   }
 

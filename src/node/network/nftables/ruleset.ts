@@ -6,6 +6,8 @@ export interface RulesetPart {
   readonly sets?: ReadonlyMap<string, string>;
   /** Of the table's sets and maps, or of own ones: set → key → value, which is '' in a set. */
   readonly elements?: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  /** In the table while the kernel refuses the rest. */
+  readonly ifRefused?: RulesetPart;
 }
 
 /** The commands that lead from what the kernel has to the parts, and what to call once the kernel has taken them. */

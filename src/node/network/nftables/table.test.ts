@@ -38,16 +38,17 @@ class Kernel {
       this.chains.clear();
       this.made++;
     } else if (what === 'chain' && verb === 'delete') this.chains.delete(name);
-    else if (what === 'chain') this.chains.set(name, []);
+    else if (what === 'chain' && (verb === 'flush' || !this.chains.has(name))) this.chains.set(name, []);
     else if (what === 'rule') this.chains.get(name)?.push(rule.join(' '));
   }
 }
 
 const refused: string[] = [];
-function tableOf(world: SimulatedWorld) {
+function tableOf(world: SimulatedWorld, hold?: string) {
   const kernel = new Kernel(world);
   refused.length = 0;
-  const table = new NftablesTable({ world, network: kernel.network, name: 'ip t', base: '', onRefused: (owner) => void refused.push(owner) });
+  const onRefused = (owner: string): void => void refused.push(owner);
+  const table = new NftablesTable({ world, network: kernel.network, name: 'ip t', base: '', ...(hold === undefined ? {} : { hold }), onRefused });
   return { kernel, table };
 }
 
@@ -68,6 +69,8 @@ test('what is replaced while a bad part is looked for is in the table afterwards
     ] as const)
       table.replace(owner, chain(owner, rule));
     await table.flushed();
+    // What was replaced meanwhile.
+    await table.flushed();
     expect(kernel.rules).toEqual({ a: ['new'], b: ['good'], d: ['good'] });
     expect(refused).toEqual(['c']);
     await table.stop();
@@ -82,6 +85,7 @@ test('a part that replaces one that is being refused is tried', () =>
       return 'syntax error';
     };
     table.replace('a', chain('a', 'bad'));
+    await table.flushed();
     await table.flushed();
     expect(kernel.rules).toEqual({ a: ['good'] });
     expect(refused).toEqual([]);
@@ -118,5 +122,57 @@ test('a table that cannot be made is made later, once', () =>
     kernel.refuses = () => undefined;
     await world.sleep(60_000);
     expect([kernel.rules, kernel.made]).toEqual([{ a: ['one'], b: ['two'] }, 1]);
+    await table.stop();
+  }));
+
+test('while the kernel refuses a part, the table has what the part names for that', () =>
+  simulate(1, async (world) => {
+    const { kernel, table } = tableOf(world);
+    const isBad = (commands: string) => (commands.includes('bad') ? 'syntax error' : undefined);
+    kernel.refuses = isBad;
+    table.replace('a', { ...chain('a', 'bad'), ifRefused: chain('a', 'drop') });
+    table.replace('b', chain('b', 'good'));
+    await table.flushed();
+    expect([kernel.rules, refused, table.has('a'), table.has('b')]).toEqual([{ a: ['drop'], b: ['good'] }, ['a'], true, true]);
+    // The table is made anew for another part, and tried again with the first.
+    table.replace('c', chain('c', 'bad'));
+    await table.flushed();
+    await world.sleep(60_000);
+    expect([kernel.rules, refused, table.has('c')]).toEqual([{ a: ['drop'], b: ['good'] }, ['a', 'c'], false]);
+    kernel.refuses = () => undefined;
+    await world.sleep(10_000);
+    expect(kernel.rules).toEqual({ a: ['bad'], b: ['good'], c: ['bad'] });
+    kernel.refuses = isBad;
+    table.replace('a', { ...chain('a', 'bad again'), ifRefused: chain('a', 'drop') });
+    await table.flushed();
+    expect(kernel.rules).toMatchObject({ a: ['drop'] });
+    table.replace('a', undefined);
+    await table.flushed();
+    expect(Object.keys(kernel.rules)).toEqual(['b']);
+    await table.stop();
+  }));
+
+test('new connections are held until the first release, and whenever the table is made anew', () =>
+  simulate(1, async (world) => {
+    const { kernel, table } = tableOf(world, 'hold');
+    const held: boolean[] = [];
+    kernel.chains.set('hold', []);
+    expect(await table.open()).toBe('');
+    kernel.chains.set('hold', ['drop']);
+    table.replace('a', chain('a', 'good'));
+    await table.flushed();
+    expect(kernel.rules).toEqual({ hold: ['drop'], a: ['good'] });
+    table.release();
+    await world.sleep(5000);
+    expect(kernel.rules).toEqual({ hold: [], a: ['good'] });
+    kernel.refuses = (commands) => {
+      if (kernel.made > 1) held.push(commands.includes('hold'));
+      return commands.includes('bad') ? 'syntax error' : undefined;
+    };
+    table.replace('b', chain('b', 'bad'));
+    await table.flushed();
+    await world.sleep(3000);
+    // The parts are tried while it drops; the last transaction lets through again.
+    expect([held.at(0), held.at(-1), held.length > 2]).toEqual([false, true, true]);
     await table.stop();
   }));

@@ -6,6 +6,9 @@ import { bridgeCommands, linkCommands, linkSysctls, type PodLink, type PodNetwor
 import type { InterfaceAddress } from '../init/network-steps.ts';
 import { run } from './processes.ts';
 
+/** `fromHostLoopback`: as in `PodSandboxSpec`. */
+type PodConnection = Omit<PodLink, 'outside'> & { readonly fromHostLoopback?: boolean | undefined };
+
 export class Network {
   readonly #network: PodNetwork;
   #made: Promise<string> | undefined;
@@ -18,7 +21,7 @@ export class Network {
   }
 
   /** Connects a process's network namespace. Resolves with the error; '': none. */
-  async connect(uid: string, { pid, address }: Omit<PodLink, 'outside'>): Promise<string> {
+  async connect(uid: string, { pid, address, fromHostLoopback = false }: PodConnection): Promise<string> {
     const wrong = await this.#make();
     if (wrong !== '') return wrong;
     const outside = outsideOf(uid);
@@ -27,7 +30,7 @@ export class Network {
       this.#waiting.push({ commands, done });
       if (!this.#isConnecting) void this.#connectWaiting();
     });
-    return refused === '' ? setSysctls(outside) : refused;
+    return refused === '' ? setSysctls(outside, fromHostLoopback) : refused;
   }
 
   /** One ip(8) for the whole batch; if it fails, one for each connection. */
@@ -69,9 +72,9 @@ export class Network {
   }
 }
 
-function setSysctls(outside: string): string {
+function setSysctls(outside: string, fromHostLoopback: boolean): string {
   try {
-    for (const [name, value] of linkSysctls(outside)) {
+    for (const [name, value] of linkSysctls(outside, fromHostLoopback)) {
       // A kernel without IPv6 has nothing to switch off.
       if (name.startsWith('net/ipv6/') && !existsSync('/proc/sys/net/ipv6')) continue;
       writeFileSync(`/proc/sys/${name}`, value);

@@ -184,7 +184,7 @@ export class ShimPod {
   /** Resolves with its process id, or with the error. */
   #startPause(): Promise<number | string> {
     const { network, layout, inits } = this.#context;
-    const { address, hostname, sysctls = [] } = this.#checkpoint.spec;
+    const { address, hostname, sysctls = [], fromHostLoopback } = this.#checkpoint.spec;
     const launched = inits.launch(
       pauseInit({
         ...this.#own,
@@ -206,7 +206,7 @@ export class ShimPod {
           this.#release(this.#holder);
           holder = process === undefined ? undefined : { process };
           this.#holder = holder;
-          wrong = address === undefined ? '' : await network.connect(this.uid, { pid, address });
+          wrong = address === undefined ? '' : await network.connect(this.uid, { pid, address, fromHostLoopback });
           return wrong === '';
         },
         onExecuted: () => resolve(pid ?? 'it has no process'),
