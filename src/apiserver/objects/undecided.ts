@@ -25,7 +25,7 @@ export async function settleUndecided(
     await waitForRevision({ store, world }, revision);
     const changes = changesSince(store, transaction, before);
     for (const [key, entry] of found) if (changes.has(key) && isUnknown(entry, changes.get(key), before)) throw new StoreError('undecided', NOT_KNOWN);
-    const happened = committedResult(transaction, changes);
+    const happened = committedResult(transaction, { changes, found });
     if (happened !== undefined) return happened;
     const failed = transaction.compares.filter(({ key, modRevision }) => (found.get(key)?.modRevision ?? 0) !== modRevision);
     // A key never comes back to a revision that it has left: the transaction has not happened, and cannot happen any more.
@@ -96,20 +96,37 @@ function changesOf(store: Store, key: string, after: number): ReadonlyMap<number
   return found;
 }
 
+interface KeyHistories extends Pick<KeysRead, 'found'> {
+  readonly changes: ReadonlyMap<string, ReadonlyMap<number, Change>>;
+}
+
+/** At a revision that did not change the key. */
+function wasThere(key: string, revision: number, { changes, found }: KeyHistories): boolean {
+  const later = [...(changes.get(key)?.values() ?? [])].filter((change) => change.revision > revision).sort((a, b) => a.revision - b.revision);
+  const [next] = later;
+  return (next === undefined ? found.get(key) : next.previous) !== undefined;
+}
+
 /**
  * The revision at which all writes happened together, with the same values. A value has the uid and the times of its request: another writer's
  * is the same only if it means the same.
  */
-function committedResult({ writes }: Transaction, changes: ReadonlyMap<string, ReadonlyMap<number, Change>>): TransactionResult | undefined {
+function committedResult({ compares, writes }: Transaction, { changes, found }: KeyHistories): TransactionResult | undefined {
   const revisions = new Set([...changes.values()].flatMap((changesOfKey) => [...changesOfKey.keys()]));
   for (const revision of revisions) {
     const matches = writes.every((write) => {
       const change = changes.get(write.key)?.get(revision);
-      // To delete an absent key is no change.
-      if (write.type === 'delete') return change === undefined || change.type === 'delete';
+      // To delete an absent key is no change. A key that stayed was not deleted: another client has deleted only others of them.
+      if (write.type === 'delete') return change === undefined ? !wasThere(write.key, revision, { changes, found }) : change.type === 'delete';
       return change?.entry !== undefined && Buffer.compare(change.entry.value, write.value) === 0;
     });
-    if (matches) return { ok: true, revision, entries: writes.map(({ key }) => changes.get(key)?.get(revision)?.entry) };
+    // Another writer's changes may be the same from another state.
+    const isFromCompared = compares.every(({ key, modRevision }) => {
+      const change = changes.get(key)?.get(revision);
+      // A key that is only compared has no changes here.
+      return change === undefined ? modRevision === 0 || !changes.has(key) : (change.previous?.modRevision ?? 0) === modRevision;
+    });
+    if (matches && isFromCompared) return { ok: true, revision, entries: writes.map(({ key }) => changes.get(key)?.get(revision)?.entry) };
   }
   return undefined;
 }

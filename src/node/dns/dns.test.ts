@@ -1,7 +1,7 @@
-import { createSocket } from 'node:dgram';
+import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { decode, encode } from 'dns-packet';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Service } from '../../api/generated/types.ts';
@@ -86,20 +86,21 @@ test('a server outside that cannot be connected to is passed over', async () => 
   expect(decode(answer ?? Buffer.alloc(0))).toMatchObject({ id: 7, answers: [{ data: '192.0.2.1' }] });
 });
 
+const noRecords: ClusterRecords = {
+  domain: 'cluster.local',
+  hasNamespace: () => false,
+  service: () => undefined,
+  slices: () => [],
+  serviceAt: () => undefined,
+  slicesAt: () => [],
+};
+
 test('a server whose address is in use can be stopped', async () => {
   const user = createSocket('udp4');
   await new Promise<void>((resolve) => user.bind(0, '127.0.0.1', resolve));
   onTestFinished(() => void user.close());
   const world = new SimulatedWorld(1);
-  const records: ClusterRecords = {
-    domain: 'cluster.local',
-    hasNamespace: () => false,
-    service: () => undefined,
-    slices: () => [],
-    serviceAt: () => undefined,
-    slicesAt: () => [],
-  };
-  const server = new DnsServer({ world, addresses: ['127.0.0.1'], port: user.address().port, records });
+  const server = new DnsServer({ world, addresses: ['127.0.0.1'], port: user.address().port, records: noRecords });
   server.listen();
   await expect.poll(() => world.lines.map(({ fields }) => fields['error'])).toContainEqual(expect.stringMatching(/^bind EADDRINUSE/));
   expect(() => server.stop()).not.toThrow();
@@ -137,4 +138,46 @@ test('a resolver gets the names of the cluster and those outside, over UDP and, 
   await expect(resolver.resolve4('elsewhere.test')).resolves.toEqual(['192.0.2.1']);
   await expect(resolver.resolve4('x.shop.svc.cluster.local')).rejects.toMatchObject({ code: 'ENOTFOUND' });
   await expect(resolver.resolve6('web.shop.svc.cluster.local')).rejects.toMatchObject({ code: 'ENODATA' });
+});
+
+/** A server that answers nothing, and the names that it was asked for. */
+async function silentServer(): Promise<{ readonly address: string; readonly asked: string[] }> {
+  const socket = createSocket('udp4');
+  const asked: string[] = [];
+  socket.on('message', (message) => void asked.push(decode(message).questions?.[0]?.name ?? ''));
+  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
+  onTestFinished(() => void socket.close());
+  return { address: `127.0.0.1:${socket.address().port}`, asked };
+}
+
+async function clientAt(address: string): Promise<UdpSocket> {
+  const socket = createSocket('udp4');
+  await new Promise<void>((resolve) => socket.bind(0, address, resolve));
+  onTestFinished(() => void socket.close());
+  return socket;
+}
+
+test('a client that asks without end, or holds connections, leaves room for the others', async () => {
+  const [outside, port] = [await silentServer(), await freePort()];
+  const world = createRealWorld({ logLevel: 'silent' });
+  const server = new DnsServer({ world, addresses: ['127.0.0.1'], port, upstreamServers: () => [outside.address], records: noRecords });
+  server.listen();
+  onTestFinished(() => server.stop());
+  const [greedy, other] = [await clientAt('127.0.0.2'), await clientAt('127.0.0.3')];
+  const ask = (from: UdpSocket, name: string, id: number) =>
+    new Promise((sent) => void from.send(encode({ type: 'query', id, questions: [{ type: 'A', name }] }), port, '127.0.0.1', sent));
+  for (let id = 0; id < 200; id++) await ask(greedy, 'greedy.test', id);
+  await ask(other, 'other.test', 1);
+  await expect.poll(() => outside.asked).toContain('other.test');
+  expect(outside.asked.filter((name) => name === 'greedy.test').length).toBe(100);
+
+  const ended: number[] = [];
+  for (let i = 0; i < 11; i++) {
+    const socket = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' });
+    socket.on('close', () => void ended.push(i));
+    socket.on('error', () => undefined);
+    onTestFinished(() => void socket.destroy());
+    await once(socket, 'connect');
+  }
+  await expect.poll(() => ended).toEqual([10]);
 });

@@ -2,6 +2,7 @@ import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Answer, RecordType } from 'dns-packet';
 import type { World } from '../../world/world.ts';
+import { ClientLimits } from './client-limits.ts';
 import { decodeQuestion, decodeReply, type DnsQuestion, encodeFailure, encodeQuery, encodeReply } from './messages.ts';
 import { answerTo, type ClusterRecords, type DnsAnswer, soaOf } from './records.ts';
 import { messageReader, withLength } from './tcp-messages.ts';
@@ -17,8 +18,12 @@ export interface DnsServerOptions {
   readonly upstreamServers?: UpstreamOptions['servers'];
 }
 
-/** Of one address, over TCP. */
-const mostConnections = 100;
+/** Of one address, over TCP, and how many of them one client may have. */
+const [mostConnections, mostConnectionsOfClient] = [100, 10];
+/** Questions of one client that are not answered yet. Those beyond are dropped: resolvers ask again. */
+const mostQuestionsOfClient = 100;
+/** Answers that a client does not read, in bytes. */
+const mostUnread = 1 << 20;
 const idleMs = 10_000;
 /** An address is there with its bridge; a bridge may be made anew. */
 const listenAgainMs = 1000;
@@ -30,6 +35,8 @@ export class DnsServer {
   readonly #options: DnsServerOptions;
   readonly #upstream: Upstream;
   readonly #sockets = new Map<string, UdpSocket | Server>();
+  readonly #questions = new ClientLimits(mostQuestionsOfClient);
+  readonly #connections = new ClientLimits(mostConnectionsOfClient);
   #stopped = false;
 
   constructor(options: DnsServerOptions) {
@@ -58,7 +65,7 @@ export class DnsServer {
     const socket = createSocket('udp4');
     this.#sockets.set(`udp ${address}`, socket);
     socket.on('message', (message, from) => {
-      void this.#answer(message, false).then((bytes) => {
+      void this.#answerOf(from.address, message, false).then((bytes) => {
         if (bytes !== undefined && !this.#stopped) socket.send(bytes, from.port, from.address, () => undefined);
       });
     });
@@ -88,13 +95,28 @@ export class DnsServer {
   }
 
   #serve(socket: Socket): void {
+    const client = socket.remoteAddress ?? '';
+    if (!this.#connections.take(client)) {
+      socket.destroy();
+      return;
+    }
+    socket.on('close', () => this.#connections.release(client));
     socket.unref();
     socket.setTimeout(idleMs, () => socket.destroy());
     socket.on('error', () => socket.destroy());
     const read = messageReader((message) => {
-      void this.#answer(message, true).then((bytes) => (bytes === undefined ? socket.destroy() : socket.write(withLength(bytes))));
+      void this.#answerOf(client, message, true).then((bytes) => {
+        if (bytes === undefined || socket.writableLength > mostUnread) socket.destroy();
+        else socket.write(withLength(bytes));
+      });
     });
     socket.on('data', read);
+  }
+
+  /** Undefined: it was no question, or the client has asked too many. */
+  async #answerOf(client: string, message: Buffer, overTcp: boolean): Promise<Buffer | undefined> {
+    if (!this.#questions.take(client)) return undefined;
+    return this.#answer(message, overTcp).finally(() => this.#questions.release(client));
   }
 
   /** Undefined: it was no question. */

@@ -58,6 +58,8 @@ set ${sets.podCidrs} { type ipv4_addr; flags interval; }
 map ${sets.ingressPolicies} { type ipv4_addr : verdict; }
 map ${sets.egressPolicies} { type ipv4_addr : verdict; }
 
+set dns-clients { type ipv4_addr; size 65535; flags dynamic,timeout; timeout 10s; }
+
 chain ${chains.reject} { reject; }
 chain ${chains.hold} { }
 
@@ -119,6 +121,8 @@ chain filter-forward {
 
 chain filter-input {
   type filter hook input priority filter;
+  # The DNS server shares its process with others: one pod's questions must not keep it busy.
+  iifgroup ${own} udp dport 53 update @dns-clients { ip saddr limit rate over 2000/second burst 4000 packets } drop
   ip daddr . meta l4proto . th dport vmap @${sets.noEndpointIps}
   fib daddr type local meta l4proto . th dport vmap @${sets.noEndpointNodePorts}
   ct state established,related accept

@@ -140,3 +140,30 @@ test('a write that compares nothing is not sent again: it may still happen', () 
     await expect(store.transact(transaction)).rejects.toMatchObject({ code: 'undecided' });
     expect(await settleUndecided({ store, world }, transaction, 1)).toMatchObject({ ok: true, revision: 2 });
   }));
+
+test('a deletion of several keys has not happened because other clients deleted them, one by one', () =>
+  simulate(7, async (world) => {
+    const { store, fates } = new RemoteStore();
+    const [value, keys] = [new Uint8Array([1]), ['/a', '/b']];
+    const remove = (key: string) => store.transact({ compares: [], writes: [{ type: 'delete', key }] });
+    const { revision } = await store.transact({ compares: [], writes: keys.map((key) => ({ type: 'put', key, value })) });
+    const both: Transaction = { compares: [], writes: keys.map((key) => ({ type: 'delete', key })) };
+    const compared: Transaction = { ...both, compares: keys.map((key) => ({ key, modRevision: revision })) };
+    fates.push('lost before');
+    await expect(store.transact(both)).rejects.toMatchObject({ code: 'undecided' });
+    await remove('/a');
+    await expect(settleUndecided({ store, world }, both, revision)).rejects.toMatchObject({ code: 'undecided' });
+    expect(await settleUndecided({ store, world }, compared, revision)).toMatchObject({ ok: false, conflicts: [{ key: '/a' }] });
+    await remove('/b');
+    expect(await settleUndecided({ store, world }, compared, revision)).toMatchObject({ ok: false, conflicts: [{ key: '/a' }, { key: '/b' }] });
+  }));
+
+test('a deletion of several keys has happened, also if one of them was absent', () =>
+  simulate(8, async (world) => {
+    const { store, fates } = new RemoteStore();
+    const { revision } = await store.transact({ compares: [], writes: [{ type: 'put', key: '/b', value: new Uint8Array([1]) }] });
+    const both: Transaction = { compares: [{ key: '/b', modRevision: revision }], writes: ['/a', '/b'].map((key) => ({ type: 'delete', key })) };
+    fates.push('lost after');
+    await expect(store.transact(both)).rejects.toMatchObject({ code: 'undecided' });
+    expect(await settleUndecided({ store, world }, both, revision)).toMatchObject({ ok: true, revision: revision + 1 });
+  }));

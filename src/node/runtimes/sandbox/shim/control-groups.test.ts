@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, totalmem } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ControlGroups, usualDevices } from './control-groups.ts';
@@ -21,6 +21,9 @@ function group(directory: string, files: Readonly<Record<string, string>>): void
 }
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
 
+/** The limit of all pods of a node. */
+const isBelowMachine = (bytes: string): boolean => Number(bytes) > totalmem() / 2 && Number(bytes) < totalmem() * 0.95;
+
 describe('control groups version 2', () => {
   const usual = {
     'cgroup.subtree_control': '',
@@ -39,6 +42,7 @@ describe('control groups version 2', () => {
     const groups = new ControlGroups('moor-0', root);
     groups.makePod('a');
     expect(read('moor-0/pod-a/pids.max')).toBe('4096');
+    expect(isBelowMachine(read('moor-0/memory.max'))).toBe(true);
     for (const parent of ['', 'moor-0', 'moor-0/pod-a']) expect(read(path.join(parent, 'cgroup.subtree_control'))).toMatch(/^\+(cpu|memory|pids)$/);
     const container = groups.makeContainer('a', 'c', { limits: none, devices });
     expect(container.groups).toEqual([{ controllers: '', directory: path.join(root, 'moor-0/pod-a/c') }]);
@@ -86,6 +90,7 @@ describe('control groups version 1', () => {
     const groups = new ControlGroups('moor-0', root);
     groups.makePod('a');
     expect(read('pids/moor-0/pod-a/pids.max')).toBe('4096');
+    expect(isBelowMachine(read('memory/moor-0/memory.limit_in_bytes'))).toBe(true);
     const { groups: joined } = groups.makeContainer('a', 'c', { limits: none, devices: { allowed: usualDevices } });
     expect(joined.map(({ controllers }) => controllers)).toEqual(['pids', 'memory', 'cpu,cpuacct', 'devices']);
     expect(read('devices/moor-0/pod-a/c/devices.deny')).toBe('a');

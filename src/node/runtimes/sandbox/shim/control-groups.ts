@@ -1,13 +1,14 @@
 /**
  * The control groups of pods and their containers, version 1 or 2:
  *
- *     moor-1a2b3c4d/          of the shim
+ *     moor-1a2b3c4d/          of the shim: all pods of a node together leave memory to the machine, as the kubelet's node allocatable
  *       pod-<uid>/            a limit of processes
  *         <container>/        memory, CPU and devices
  *
  * What the kernel refuses is an error: a container never runs without a limit that it was to have.
  */
 import { closeSync, constants, existsSync, mkdirSync, openSync, readdirSync, readFileSync, realpathSync, rmdirSync, writeSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import path from 'node:path';
 import type { ContainerLimits } from '../../../runtime.ts';
 import type { RootGroup } from '../container-root.ts';
@@ -47,6 +48,10 @@ const mostProcesses = 4096;
 /** The CFS period. */
 const periodUs = 100_000;
 
+/** Of the machine's memory, for all pods of a node: what containers write to their roots is memory too, and those without limits have no other bound. */
+const podsMemory = (): number => Math.floor((totalmem() * 0.9) / pageSize) * pageSize;
+const pageSize = 65_536;
+
 const usualRoot = '/sys/fs/cgroup';
 const wanted = ['pids', 'memory', 'cpu', 'devices'] as const;
 type Controller = (typeof wanted)[number];
@@ -77,6 +82,13 @@ export class ControlGroups {
     const limited = this.#directoryOf('pids', name);
     if (limited === undefined) throw new Error('the number of its processes cannot be limited: this machine has no pids controller of control groups');
     write(path.join(limited, 'pids.max'), String(mostProcesses));
+    this.#boundMemory();
+  }
+
+  /** Of the shim's group. */
+  #boundMemory(): void {
+    const directory = this.#directoryOf('memory', '');
+    if (directory !== undefined) setIfOther(path.join(directory, this.#isUnified ? 'memory.max' : 'memory.limit_in_bytes'), String(podsMemory()));
   }
 
   /** @throws if the kernel refuses a limit */
