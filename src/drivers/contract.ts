@@ -19,6 +19,7 @@
  *     nodeUnstageVolume           after the last pod
  *     nodeExpandVolume            grows the file system after the volume
  *     nodeGetVolumeStats
+ *     nodeGetVolumeHealth         cheap for drivers that do not tell: they are asked for it once a minute for each volume
  *
  * `Snapshotter`: createSnapshot (by name), deleteSnapshot, getSnapshot, listSnapshots; `GroupSnapshotter`: the same of several volumes at one moment.
  *
@@ -200,6 +201,8 @@ export interface NodeDriver {
   expandsPublished?(volume: VolumeOnNode): boolean;
   /** Absent: statfs of the volume's path. */
   nodeGetVolumeStats?(path: string): Promise<DriverAnswer<VolumeStats>>;
+  /** Undefined: the driver does not tell. Absent: none does. */
+  nodeGetVolumeHealth?(csi: CsiSource, path: string): Promise<DriverAnswer<VolumeHealth | undefined>>;
 }
 
 /** `health`: of drivers that tell. */

@@ -43,3 +43,42 @@ test('the socket is the annotated one, or where the driver registered, or in the
     expect(open).toEqual([]);
     informers.stop();
   }));
+
+test('calls may take as long as the annotation says; another text is an event, and the driver is not used', () =>
+  simulate(1, async (world) => {
+    const { client } = await startTestCluster(world);
+    const informers = new Informers({ client, world });
+    const open = new Map<string, number | undefined>();
+    const sockets = {
+      plugins: new PluginSockets('/kubelet'),
+      open: ({ driver = '', timeoutMs }: { readonly driver?: string; readonly timeoutMs?: number }) => {
+        open.set(driver, timeoutMs);
+        return () => void open.delete(driver);
+      },
+    };
+    const following = builtInDrivers({ informers, sockets, recorder: new EventRecorder({ world, client, eventKind, component: 'test' }) });
+    informers.start();
+    const texts = { seconds: '250s', minutes: '10m', hour: '1h', longer: '61m', none: '0s', bare: '30', fraction: '1.5s', other: 'soon' };
+    for (const [name, timeout] of Object.entries(texts))
+      await client.create(csiDriverKind, {
+        metadata: { name, annotations: { 'mooring.dev/controller': 'built-in', 'mooring.dev/timeout': timeout } },
+        spec: {},
+      });
+    await world.sleep(1000);
+    expect(Object.fromEntries(open)).toEqual({ seconds: 250_000, minutes: 600_000, hour: 3_600_000 });
+    const events = await client.list(eventKind, { namespace: 'default' });
+    const told = events.ok ? events.value.items.map(({ involvedObject, message }) => `${involvedObject.name}: ${message?.split(': ')[1]}`) : [];
+    expect(told.toSorted()).toEqual(
+      ['bare', 'fraction', 'longer', 'none', 'other'].map((name) => `${name}: annotation mooring.dev/timeout must be from 1s to 1h`),
+    );
+    const seconds = await client.get(csiDriverKind, { name: 'seconds' });
+    if (seconds.ok)
+      await client.update(csiDriverKind, {
+        ...seconds.value,
+        metadata: { ...seconds.value.metadata, annotations: { ...seconds.value.metadata.annotations, 'mooring.dev/timeout': '20s' } },
+      });
+    await world.sleep(1000);
+    expect(open.get('seconds')).toBe(20_000);
+    await following.stop();
+    informers.stop();
+  }));

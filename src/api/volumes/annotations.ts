@@ -42,6 +42,8 @@ export const annotations = {
   endpoint: 'mooring.dev/endpoint',
   /** CSIDriver with built-in controllers: flags of external-provisioner, '--strict-topology --extra-create-metadata'. */
   provisionerFlags: 'mooring.dev/provisioner-flags',
+  /** CSIDriver with built-in controllers: how long a call that changes something may take, '250s'. The sidecars' --timeout. */
+  timeout: 'mooring.dev/timeout',
 } as const;
 
 export const finalizers = {

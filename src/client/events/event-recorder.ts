@@ -170,7 +170,7 @@ const defaultWaitingLimit = 1000;
 const triesLimit = 12;
 const retryMs = 10_000;
 /** Events about different objects that are written side by side: one commit of the store takes them all. */
-const parallelism = 16;
+const parallelism = 64;
 
 export function referenceTo(about: KubeObject | ObjectReference): ObjectReference {
   if (!('metadata' in about)) return about;

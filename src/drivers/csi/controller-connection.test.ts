@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Identity } from '../../grpc/generated/csi.ts';
+import { Controller, Identity } from '../../grpc/generated/csi.ts';
 import { done, failed } from '../contract.ts';
 import { CsiConnection } from './controller-connection.ts';
 
@@ -41,4 +41,32 @@ test('a volume has one call at a time: the next one follows the answer, and othe
   }
   expect(seen).toEqual(['a b', 'a', 'a']);
   expect(await Promise.all(answers)).toEqual([done, done, done, done]);
+});
+
+test('a driver of its own timeout has it for the calls that change something, and for no other', async () => {
+  const asked: (number | undefined)[] = [];
+  const channel = {
+    unary: async (_path: string, _request: Uint8Array, options: { readonly timeoutMs?: number } = {}) => {
+      asked.push(options.timeoutMs);
+      return new Uint8Array();
+    },
+    stream: () => {
+      throw new Error('no streams');
+    },
+    close: () => undefined,
+  };
+  const ask = async (timeoutMs?: number) => {
+    const connection = new CsiConnection({
+      channel,
+      log,
+      readSecret: async () => failed('NotFound', 'none'),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    });
+    await connection.call(Controller.method.createVolume, {}, { leader: { lease: 'a/b', epoch: 1 } });
+    await connection.call(Controller.method.createSnapshot, {}, { leader: { lease: 'a/b', epoch: 1 }, timeoutMs: 60_000 });
+    await connection.call(Controller.method.listVolumes, {});
+  };
+  await ask();
+  await ask(250_000);
+  expect(asked).toEqual([15_000, 60_000, 15_000, 250_000, 250_000, 15_000]);
 });

@@ -15,6 +15,8 @@ export interface CsiConnectionOptions {
   readonly readSecret: (reference: SecretReference) => Promise<DriverAnswer<Secrets>>;
   /** Called after a call that the driver did not answer. */
   readonly onUnavailable?: () => void;
+  /** For each call that changes something; absent: the sidecars' defaults. */
+  readonly timeoutMs?: number;
 }
 
 export type Secrets = Readonly<Record<string, string>>;
@@ -27,8 +29,8 @@ export interface CsiCallOptions {
 /** As many calls at once as external-provisioner has workers: the others wait, and their deadlines begin afterwards. */
 const maxInFlight = 100;
 
-/** The sidecars' default. */
-const defaultTimeoutMs = 15_000;
+/** The default of external-provisioner and external-attacher. */
+const sidecarTimeoutMs = 15_000;
 
 /** Metadata of every call that changes something: a driver may refuse the calls of a leader that was replaced. */
 export const leaderMetadata = ({ lease, epoch }: Leader): Metadata => ({ 'mooring-lease': lease, 'mooring-epoch': String(epoch) });
@@ -51,7 +53,7 @@ export class CsiConnection {
   async call<Method extends DescMethodUnary>(
     method: Method,
     request: MessageInitShape<Method['input']>,
-    { leader, timeoutMs = defaultTimeoutMs }: CsiCallOptions = {},
+    { leader, timeoutMs = sidecarTimeoutMs }: CsiCallOptions = {},
   ): Promise<DriverAnswer<MessageShape<Method['output']>>> {
     const { channel, onUnavailable } = this.#options;
     let encoded: Uint8Array;
@@ -62,7 +64,7 @@ export class CsiConnection {
       return failed('InvalidArgument', rpcErrorOf(error).message);
     }
     let bytes: Uint8Array;
-    const options = { timeoutMs, ...(leader === undefined ? {} : { metadata: leaderMetadata(leader) }) };
+    const options = leader === undefined ? { timeoutMs } : { timeoutMs: this.#options.timeoutMs ?? timeoutMs, metadata: leaderMetadata(leader) };
     try {
       bytes = await this.#limit.run(() => channel.unary(pathOf(method), encoded, options));
     } catch (error) {

@@ -17,6 +17,8 @@ export interface CsiEndpoint {
   readonly address: string;
   /** The only driver that may answer; undefined: any. */
   readonly driver?: string;
+  /** For each call that changes something; absent: the sidecars' defaults. */
+  readonly timeoutMs?: number;
   /** Called with each new reason why the driver cannot be used. */
   readonly onProblem?: (message: string) => void;
 }
@@ -90,7 +92,13 @@ class OpenEndpoint {
     this.#log = options.world.log.with({ endpoint: endpoint.address });
     this.answered = new Promise((resolve) => (this.#onAnswer = resolve));
     this.#channel = options.dial(endpoint.address, () => this.#reconnect());
-    this.#connection = new CsiConnection({ channel: this.#channel, log: this.#log, readSecret: options.readSecret, onUnavailable: () => this.connect() });
+    this.#connection = new CsiConnection({
+      channel: this.#channel,
+      log: this.#log,
+      readSecret: options.readSecret,
+      onUnavailable: () => this.connect(),
+      ...(endpoint.timeoutMs === undefined ? {} : { timeoutMs: endpoint.timeoutMs }),
+    });
   }
 
   /** Asks the driver who it is until it answers: at the start, and after each loss of the connection. */

@@ -233,6 +233,29 @@ describe('health', () => {
   });
 });
 
+describe('health by itself', () => {
+  const asked = (method: string) => fake.driver.calls.filter((call) => call.method === method).length;
+  const askTwice = async (capabilities: NonNullable<Parameters<SocketNodeHarness['start']>[0]>['capabilities']) => {
+    const csi = await fake.start({ capabilities: capabilities ?? [] });
+    await csi.nodePublishVolume(request(volume()));
+    fake.driver.condition = { abnormal: true, message: 'a disk is gone' };
+    fake.driver.calls.length = 0;
+    const ask = () => csi.nodeGetVolumeHealth?.({ driver: 'fake.example.com', handle: 'vol-1' }, `${target}/mount`);
+    return [await ask(), await ask()];
+  };
+
+  test('is one call for each volume of a driver that tells', async () => {
+    const answer = { ok: true, value: { abnormal: true, message: 'a disk is gone' } };
+    expect(await askTwice(['GET_VOLUME_STATS', 'VOLUME_CONDITION'])).toEqual([answer, answer]);
+    expect([asked('nodeGetCapabilities'), asked('nodeGetVolumeStats')]).toEqual([1, 2]);
+  });
+
+  test('is no call for volumes of other drivers', async () => {
+    expect(await askTwice(['GET_VOLUME_STATS'])).toEqual([done, done]);
+    expect([asked('nodeGetCapabilities'), asked('nodeGetVolumeStats')]).toEqual([1, 0]);
+  });
+});
+
 describe('a block volume', () => {
   const base = `${root}/plugins/kubernetes.io/csi/volumeDevices`;
 

@@ -13,8 +13,10 @@ import {
   type NodeUnpublishVolumeRequest,
   type NodeUnstageVolumeRequest,
   succeeded,
+  type VolumeHealth,
   type VolumeStats,
 } from '../contract.ts';
+import type { NodeGetVolumeStatsResponse } from '../../grpc/generated/csi.ts';
 import { directoryOf, ensureBound, mountAt, removeMountPoint } from '../mount/node-host.ts';
 import { setVolumeOwnership } from '../mount/volume-ownership.ts';
 import {
@@ -46,6 +48,7 @@ import { volumeUsage } from './volume-usage.ts';
 /** A pod is synchronized about once a minute: as often, the kubelet publishes a volume again whose driver requires it. */
 const republishMs = 60_000;
 const silenceMs = 60_000;
+const recentMs = 50_000;
 
 /**
  * The node service of drivers behind sockets, called as the kubelet does (v1.36.4, pkg/volume/csi): vol_data.json before each call that mounts, and
@@ -56,6 +59,8 @@ export class SocketNode {
   readonly #tokens: Tokens;
   /** When a driver that did not answer NodeGetVolumeStats is asked again. */
   readonly #silentUntil = new WeakMap<CsiSocket['channel'], number>();
+  /** The answer to NodeGetCapabilities, for as long as one round of health calls takes. */
+  readonly #services = new WeakMap<CsiSocket['channel'], { readonly service: DriverAnswer<NodeService>; readonly until: number }>();
 
   constructor(options: CsiSocketOptions) {
     this.#options = options;
@@ -260,12 +265,44 @@ export class SocketNode {
 
   /** A driver that does not answer is not asked again for a minute: a page with the usage of a hundred volumes must not wait for each. */
   async stats(socket: CsiSocket, volumeId: string, path: string): Promise<DriverAnswer<VolumeStats>> {
+    return this.#unlessSilent(socket, async () => {
+      const service = await openNodeService(socket, statsOptions);
+      if (!service.ok) return service;
+      const answer = await statsOf(service.value, volumeId, path);
+      if (!answer.ok) return answer;
+      const usage = volumeUsage(answer.value.usage);
+      const health = volumeHealth(service.value.has.condition, answer.value);
+      return usage.ok && health !== undefined ? succeeded({ ...usage.value, health }) : usage;
+    });
+  }
+
+  /** One call for a volume of a driver that tells, and none for others: a thousand volumes are asked about each minute. */
+  async health(socket: CsiSocket, volumeId: string, path: string): Promise<DriverAnswer<VolumeHealth | undefined>> {
+    return this.#unlessSilent(socket, async () => {
+      const service = await this.#recentService(socket);
+      if (!service.ok) return service;
+      if (!service.value.has.condition) return done;
+      const answer = await statsOf(service.value, volumeId, path);
+      return answer.ok ? succeeded(volumeHealth(true, answer.value)) : answer;
+    });
+  }
+
+  async #unlessSilent<T>({ channel }: CsiSocket, ask: () => Promise<DriverAnswer<T>>): Promise<DriverAnswer<T>> {
     const { clock } = this.#options;
-    const until = this.#silentUntil.get(socket.channel) ?? 0;
+    const until = this.#silentUntil.get(channel) ?? 0;
     if (clock.now() < until) return failed('Unavailable', 'the driver did not answer when it was asked last');
-    const answer = await measuredVolume(socket, volumeId, path);
-    if (!answer.ok && answer.code === 'DeadlineExceeded') this.#silentUntil.set(socket.channel, clock.now() + silenceMs);
+    const answer = await ask();
+    if (!answer.ok && answer.code === 'DeadlineExceeded') this.#silentUntil.set(channel, clock.now() + silenceMs);
     return answer;
+  }
+
+  async #recentService(socket: CsiSocket): Promise<DriverAnswer<NodeService>> {
+    const { clock } = this.#options;
+    const recent = this.#services.get(socket.channel);
+    if (recent !== undefined && clock.now() < recent.until) return recent.service;
+    const service = await openNodeService(socket, statsOptions);
+    this.#services.set(socket.channel, { service, until: clock.now() + recentMs });
+    return service;
   }
 
   async #open(
@@ -292,16 +329,9 @@ export class SocketNode {
   }
 }
 
-async function measuredVolume(socket: CsiSocket, volumeId: string, path: string): Promise<DriverAnswer<VolumeStats>> {
-  const service = await openNodeService(socket, statsOptions);
-  if (!service.ok) return service;
-  const { client, has, path: pathInDriver } = service.value;
+async function statsOf({ client, has, path: pathInDriver }: NodeService, volumeId: string, path: string): Promise<DriverAnswer<NodeGetVolumeStatsResponse>> {
   if (!has.stats) return failed('Unimplemented', 'the driver has no GET_VOLUME_STATS capability');
-  const answer = await answerOf(client.nodeGetVolumeStats({ volumeId, volumePath: pathInDriver(path) }, statsOptions));
-  if (!answer.ok) return answer;
-  const usage = volumeUsage(answer.value.usage);
-  const health = volumeHealth(has.condition, answer.value);
-  return usage.ok && health !== undefined ? succeeded({ ...usage.value, health }) : usage;
+  return answerOf(client.nodeGetVolumeStats({ volumeId, volumePath: pathInDriver(path) }, statsOptions));
 }
 
 interface PublishedVolume {

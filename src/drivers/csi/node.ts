@@ -12,6 +12,7 @@ import {
   type NodeUnpublishVolumeRequest,
   type NodeUnstageVolumeRequest,
   succeeded,
+  type VolumeHealth,
   type VolumeStats,
 } from '../contract.ts';
 import type { CsiSource } from '../../api/volumes/csi-translation.ts';
@@ -35,6 +36,7 @@ export function csiNode(host: NodeHost, drivers: readonly NodeDriver[], sockets?
     nodeExpandVolume: (request) => attempt(() => csi.expand(request)),
     expandsPublished: ({ source }) => !csi.isInProcess(source.csi?.driver ?? ''),
     nodeGetVolumeStats: (path) => attempt(() => csi.stats(path)),
+    nodeGetVolumeHealth: (source, path) => attempt(() => csi.health(source, path)),
   };
 }
 
@@ -121,6 +123,12 @@ class CsiNode {
     if (!found.ok) return found;
     if (found.value.type === 'socket') return found.value.node.stats(found.value.socket, data?.volumeHandle ?? '', path);
     return found.value.driver.nodeGetVolumeStats?.(path) ?? succeeded(await this.#host.files.usage(path));
+  }
+
+  async health(csi: CsiSource, path: string): Promise<DriverAnswer<VolumeHealth | undefined>> {
+    const found = this.#find(csi.driver, 'failed to get CSI client');
+    if (!found.ok) return found;
+    return found.value.type === 'socket' ? found.value.node.health(found.value.socket, csi.handle, path) : done;
   }
 
   /** After a crash the next call continues. */

@@ -8,7 +8,7 @@ import type { KubeObject } from '../../api/object.ts';
 import type { Stored } from '../../api/stored.ts';
 import { semanticallyEqual } from '../../api/validation/equality.ts';
 import { resizeStatusOf } from '../../storage/volumes/resize-status.ts';
-import type { NodeDriver, VolumeHealth, VolumeStats } from '../../drivers/contract.ts';
+import type { NodeDriver, VolumeStats } from '../../drivers/contract.ts';
 import { type Change, type Index, keyOf } from '../../client/informers/cache.ts';
 import { Trigger, type Controller, type Outcome, type Source, source } from '../../client/controller/loop.ts';
 import { RecentMap } from '../../client/recent-map.ts';
@@ -33,6 +33,7 @@ import { Journal } from './journal.ts';
 import { cleanPodDirectory, podsOnDisk } from './orphaned-pods.ts';
 import { Operations } from './operations.ts';
 import { DesiredState } from './desired-state.ts';
+import { VolumeHealthMonitor } from './volume-health-monitor.ts';
 
 export interface VolumeManagerOptions {
   readonly world: World;
@@ -69,8 +70,7 @@ export class VolumeManager implements PodMounts {
   readonly #desired: DesiredState;
   readonly #trigger = new Trigger<string>();
   readonly #listeners = new Set<(uid: string) => void>();
-  /** By 'uid/volume': what its driver last told of a volume that cannot be used as it should; '': that it can. */
-  readonly #abnormal = new RecentMap<string, string>(remembered);
+  readonly #health: VolumeHealthMonitor;
   readonly #memories = new RecentMap<string, MountWaitState>(remembered);
   /** uids that have a directory on the node. */
   readonly #directories: Set<string>;
@@ -110,6 +110,13 @@ export class VolumeManager implements PodMounts {
       onEnd: (operation, waiting) => this.#ended(operation, waiting),
     });
     this.#desired = new DesiredState({ ...options, actual: this.#actual, operations: this.#operations, driver: driverOf });
+    this.#health = new VolumeHealthMonitor({
+      timers: world.timers,
+      recorder,
+      driver: driverOf,
+      pods: () => this.#desired.pods(),
+      volumesOf: (uid) => this.#actual.ofPod(uid),
+    });
     this.#followers = caches.pods.addIndex(filesOfPod);
     this.controller = {
       name: 'volume-manager',
@@ -151,17 +158,8 @@ export class VolumeManager implements PodMounts {
   async usage(pod: Stored<Pod>): Promise<ReadonlyMap<string, VolumeStats>> {
     const volumes = [...this.#actual.ofPod(pod.metadata.uid)];
     const all = await Promise.all(volumes.map(async (volume) => [volume.record.podVolume, await this.#usageOf(volume)] as const));
-    for (const [name, stats] of all) if (stats?.health !== undefined) this.#tellHealth(pod, name, stats.health);
+    for (const [name, stats] of all) if (stats?.health !== undefined) this.#health.report(pod, name, stats.health);
     return new Map(all.flatMap(([name, stats]) => (stats === undefined ? [] : [[name, stats]])));
-  }
-
-  /** The kubelet's event (v1.36.4, volume_stat_calculator.go), once for each message. */
-  #tellHealth(pod: Stored<Pod>, volume: string, { abnormal, message }: VolumeHealth): void {
-    const key = `${pod.metadata.uid}/${volume}`;
-    const told = this.#abnormal.get(key) ?? '';
-    this.#abnormal.set(key, abnormal ? message : '');
-    if (abnormal && told !== message)
-      this.#options.recorder.record(pod, { type: 'Warning', reason: 'VolumeConditionAbnormal', message: `Volume ${volume}: ${message}` });
   }
 
   async #usageOf({ record, mounted }: ActualVolume): Promise<VolumeStats | undefined> {
@@ -209,6 +207,7 @@ export class VolumeManager implements PodMounts {
   }
 
   async stop(): Promise<void> {
+    this.#health.stop();
     await this.#operations.stop();
     await this.#journal.close();
   }
@@ -286,7 +285,9 @@ export class VolumeManager implements PodMounts {
     if (operation.do === 'unpublish') {
       if (operation.record.stagingPath !== undefined) this.#trigger.fire(nodeKey);
       if (operation.record.claim !== undefined) for (const user of this.#usersOf(operation.record.claim)) this.#trigger.fire(user);
-    } else if (operation.do === 'publish' && this.mountState(operation.pod).ready) {
+    }
+    if (operation.do === 'publish' && this.#actual.get(`${uid}/${operation.volume.podVolume}`)?.record.csi !== undefined) this.#health.start();
+    if (operation.do === 'publish' && this.mountState(operation.pod).ready) {
       const { log } = this.#options.world;
       log.debug('All volumes are attached and mounted for pod', { pod: keyOf(operation.pod.metadata), podUID: uid });
     }
