@@ -50,6 +50,7 @@ const messagesFor = async (name: string) =>
 const expected: Readonly<Record<Behaviour, string>> = {
   hang: 'DeadlineExceeded',
   garbage: 'is no csi.v1.CreateVolumeResponse',
+  flood: 'code = (Internal|ResourceExhausted|Unavailable)',
   small: 'created volume capacity 1 less than requested capacity 1073741824',
   steal: 'PersistentVolume',
   nameless: 'volume_id',

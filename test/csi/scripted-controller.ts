@@ -15,7 +15,7 @@ import { handlersOf } from '../../src/grpc/service.ts';
 import { RpcError } from '../../src/grpc/status.ts';
 
 /** Parameter `does` of a StorageClass; absent: what is right. */
-export type Behaviour = 'hang' | 'garbage' | 'small' | 'steal' | 'nameless';
+export type Behaviour = 'hang' | 'garbage' | 'flood' | 'small' | 'steal' | 'nameless';
 
 export class ScriptedController {
   readonly #address: string;
@@ -70,6 +70,7 @@ export class ScriptedController {
       const does = this.isHealed ? undefined : (request.parameters['does'] as Behaviour | undefined);
       if (does === 'hang') await new Promise((resolve) => call.signal.addEventListener('abort', resolve));
       if (does === 'garbage') yield new Uint8Array(64).fill(0xff);
+      while (does === 'flood' && !call.signal.aborted) yield new Uint8Array(1 << 20);
       const answer = this.#answer(request, does);
       if (does === undefined || does === 'small' || does === 'steal' || does === 'nameless') yield answer;
       return;
