@@ -45,3 +45,37 @@ test.each([
     expect(await bind(world, [answer]).result).toMatchObject({ type: 'failed' });
   }),
 );
+
+test('a scheduler whose lease another process holds says so: the pod has not failed', () =>
+  simulate(1, async (world) => {
+    const client = { postSubresource: async () => ({ ok: false, reason: 'deposed', error: statusErrors.internal('deposed') }) } as unknown as Client;
+    expect(await new BindingCycles({ client, world, nodeExists: () => true }).run(assumed)).toEqual({ type: 'deposed' });
+  }));
+
+test('a nomination that is being written is waited for, and one that is not begun is cancelled, before the pod is bound', () =>
+  simulate(1, async (world) => {
+    const calls: string[] = [];
+    const client = {
+      patch: async () => {
+        await world.sleep(5_000);
+        calls.push('nominated');
+        return { ok: true, value: {} };
+      },
+      postSubresource: async () => {
+        calls.push('bound');
+        return { ok: true, value: {} };
+      },
+    } as unknown as Client;
+    const cycles = new BindingCycles({ client, world, nodeExists: () => true });
+    const after = (ms: number) => ({
+      ...assumed,
+      pod: { ...assumed.pod, pod: { metadata: assumed.pod, spec: {}, status: {} } },
+      cycle: { plugins: [{ plugin: { name: 'VolumeBinding' }, cycle: { preBind: () => world.sleep(ms) } }] },
+    });
+    // The nomination begins after a second.
+    expect(await cycles.run(after(1_500) as unknown as AssumedPod)).toEqual({ type: 'bound' });
+    expect(calls.splice(0)).toEqual(['nominated', 'bound']);
+    expect(await cycles.run(after(500) as unknown as AssumedPod)).toEqual({ type: 'bound' });
+    await world.sleep(10_000);
+    expect(calls).toEqual(['bound']);
+  }));

@@ -165,7 +165,9 @@ test('a client that asks without end, or holds connections, leaves room for the 
   onTestFinished(() => server.stop());
   const [greedy, other] = [await clientAt('127.0.0.2'), await clientAt('127.0.0.3')];
   const ask = (from: UdpSocket, name: string, id: number) =>
-    new Promise((sent) => void from.send(encode({ type: 'query', id, questions: [{ type: 'A', name }] }), port, '127.0.0.1', sent));
+    new Promise((sent) => {
+      from.send(encode({ type: 'query', id, questions: [{ type: 'A', name }] }), port, '127.0.0.1', sent);
+    });
   for (let id = 0; id < 200; id++) await ask(greedy, 'greedy.test', id);
   await ask(other, 'other.test', 1);
   await expect.poll(() => outside.asked).toContain('other.test');

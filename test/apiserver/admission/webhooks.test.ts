@@ -262,6 +262,10 @@ describe('a mutating webhook', () => {
       const { body } = await api.create(maps, map('x', { own: 'y' }));
       expect(body.data).toEqual({ own: 'y', a: '1', b: 'after 1' });
       expect((await api.send('GET', `${maps}/x`)).body.data).toEqual(body.data);
+      // Of an update as well.
+      const changed = await api.send('PATCH', `${maps}/x`, merge({ data: { own: 'z', a: 'other' } }));
+      expect(changed.body.data).toEqual({ own: 'z', a: '1', b: 'after 1' });
+      expect((await api.send('GET', `${maps}/x`)).body.data).toEqual(changed.body.data);
     }),
   );
 
