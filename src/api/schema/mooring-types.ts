@@ -54,7 +54,8 @@ handle string 2`,
 fsType string 1
 secrets VolumeIntentSecrets 2
 accessibilityRequirements *VolumeIntentAccessibility 3 omitempty optional
-mutableParameters map[string]string 4 omitempty optional`,
+mutableParameters map[string]string 4 omitempty optional
+readOnly bool 5 omitempty optional`,
   VolumeIntentSecrets: `mooring.dev/v1 VolumeIntentSecrets
 provisioner *VolumeIntentSecret 1 omitempty optional
 controllerPublish *VolumeIntentSecret 2 omitempty optional

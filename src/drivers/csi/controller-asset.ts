@@ -18,7 +18,7 @@ export interface AnsweredVolume {
 
 /** The driver's answer as external-provisioner writes it into a PersistentVolume. */
 export function assetOf({ driver, hasTopology, request, requiredBytes, volume }: AnsweredVolume): CreatedVolume {
-  const { fsType = '', secrets = {} } = request.csi ?? {};
+  const { fsType = '', secrets = {}, readOnly = false } = request.csi ?? {};
   const affinity = hasTopology ? nodeAffinityOf(volume.accessibleTopology.map(({ segments }) => segments)) : undefined;
   const mismatch = mismatchOf(request, volume, requiredBytes);
   return {
@@ -31,6 +31,7 @@ export function assetOf({ driver, hasTopology, request, requiredBytes, volume }:
         volumeHandle: volume.volumeId,
         volumeAttributes: { [identityAttribute]: `mooring-${driver}`, ...volume.volumeContext },
         ...(request.volumeMode === 'Block' || fsType === '' ? {} : { fsType }),
+        ...(readOnly ? { readOnly } : {}),
         ...(secrets.controllerPublish && { controllerPublishSecretRef: secrets.controllerPublish }),
         ...(secrets.nodeStage && { nodeStageSecretRef: secrets.nodeStage }),
         ...(secrets.nodePublish && { nodePublishSecretRef: secrets.nodePublish }),

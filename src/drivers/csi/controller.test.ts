@@ -119,6 +119,7 @@ describe('createVolume', () => {
         ...request,
         csi: {
           fsType: 'xfs',
+          readOnly: true,
           secrets: { provisioner: { namespace: 'ns', name: 'p' }, nodeStage: { namespace: 'ns', name: 's' }, controllerModify: { namespace: 'ns', name: 'm' } },
           accessibilityRequirements: { requisite: [{ segments: { zone: 'a' } }], preferred: [{ segments: { zone: 'a' } }] },
           mutableParameters: { iops: '5' },
@@ -146,6 +147,7 @@ describe('createVolume', () => {
             volumeHandle: 'v1',
             fsType: 'xfs',
             volumeAttributes: { 'storage.kubernetes.io/csiProvisionerIdentity': 'mooring-fake.csi.example.com', shard: '3' },
+            readOnly: true,
             nodeStageSecretRef: { namespace: 'ns', name: 's' },
           },
         },

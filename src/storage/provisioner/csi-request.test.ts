@@ -129,3 +129,40 @@ describe('a clone', () => {
     });
   });
 });
+
+describe('the flags of external-provisioner', () => {
+  const driver = 'd.example.com';
+  const ask = (flags: string, accessModes: readonly string[] = ['ReadWriteOnce']) => {
+    const object = { apiVersion: 'storage.k8s.io/v1', kind: 'CSIDriver', metadata: { name: driver, annotations: { 'mooring.dev/provisioner-flags': flags } } };
+    const snapshot: CsiSnapshot = {
+      ...topology,
+      claim: () => undefined,
+      attributesClass: () => undefined,
+      csiDriver: () => ({ ...object, spec: {} }),
+    };
+    const capabilities = { topology: false, clones: false, restores: false, modifies: false, reportsCapacity: false };
+    const wanted = readClaim({ ...claim, spec: { ...claim.spec, accessModes: [...accessModes] } });
+    return csiRequestOf(
+      { claim: wanted, storageClass: storageClass('fast', { provisioner: driver }), driver, capabilities, volume: () => undefined },
+      snapshot,
+    );
+  };
+
+  it('--controller-publish-readonly: a volume that is ReadOnlyMany alone is attached read-only, and no other', () => {
+    const readOnly = { type: 'request', request: { csi: { readOnly: true } } };
+    expect(ask('--controller-publish-readonly', ['ReadOnlyMany'])).toMatchObject(readOnly);
+    expect(ask('--controller-publish-readonly', ['ReadOnlyMany', 'ReadWriteOnce'])).not.toMatchObject(readOnly);
+    expect(ask('--controller-publish-readonly', ['ReadWriteOnce'])).not.toMatchObject(readOnly);
+    expect(ask('', ['ReadOnlyMany'])).not.toMatchObject(readOnly);
+  });
+
+  it('--extra-create-metadata, --default-fstype', () => {
+    const parameters = { [`${prefix}pvc/name`]: 'data', [`${prefix}pvc/namespace`]: 'shop', [`${prefix}pv/name`]: 'pvc-u1' };
+    expect(ask('--extra-create-metadata --default-fstype=xfs')).toMatchObject({ type: 'request', request: { parameters, csi: { fsType: 'xfs' } } });
+    expect(ask('--extra-create-metadata=false')).toMatchObject({ type: 'request', request: expect.not.objectContaining({ parameters: expect.anything() }) });
+  });
+
+  it('another word is refused', () => {
+    expect(ask('--volume-name-prefix=x')).toMatchObject({ type: 'refused', message: expect.stringContaining('"--volume-name-prefix=x" is none of') });
+  });
+});

@@ -64,6 +64,7 @@ export function csiRequestOf(need: CsiNeed, snapshot: CsiSnapshot, source?: Cont
     secrets: secrets.value,
     ...(topology.requirements === undefined ? {} : { accessibilityRequirements: topology.requirements }),
     ...(Object.keys(attributes.parameters ?? {}).length === 0 || attributes.parameters === undefined ? {} : { mutableParameters: attributes.parameters }),
+    ...(flags.value.controllerPublishReadOnly && isReadOnlyManyAlone(claim) ? { readOnly: true } : {}),
   };
   return {
     type: 'request',
@@ -71,6 +72,8 @@ export function csiRequestOf(need: CsiNeed, snapshot: CsiSnapshot, source?: Cont
     ...('sourceClaim' in clone ? { sourceClaim: clone.sourceClaim } : {}),
   };
 }
+
+const isReadOnlyManyAlone = ({ object }: Claim): boolean => object.spec.accessModes?.length === 1 && object.spec.accessModes[0] === 'ReadOnlyMany';
 
 const metadataOf = (claim: Claim) => ({
   [`${parameterPrefix}pvc/name`]: claim.name,

@@ -8,6 +8,8 @@ export interface ProvisionerFlags {
   readonly immediateTopology: boolean;
   readonly extraCreateMetadata: boolean;
   readonly defaultFsType: string;
+  /** Volumes of claims that are ReadOnlyMany alone are attached read-only. */
+  readonly controllerPublishReadOnly: boolean;
   /** The feature gate CrossNamespaceVolumeDataSource: alpha. */
   readonly crossNamespaceVolumeDataSource: boolean;
 }
@@ -17,6 +19,7 @@ const defaults: ProvisionerFlags = {
   immediateTopology: true,
   extraCreateMetadata: false,
   defaultFsType: '',
+  controllerPublishReadOnly: false,
   crossNamespaceVolumeDataSource: false,
 };
 
@@ -24,6 +27,7 @@ const booleans = {
   'strict-topology': 'strictTopology',
   'immediate-topology': 'immediateTopology',
   'extra-create-metadata': 'extraCreateMetadata',
+  'controller-publish-readonly': 'controllerPublishReadOnly',
 } as const satisfies Readonly<Record<string, keyof ProvisionerFlags>>;
 
 const isBoolean = (name: string): name is keyof typeof booleans => Object.hasOwn(booleans, name);
@@ -44,4 +48,4 @@ export function provisionerFlagsOf(driver: CSIDriver | undefined): Resolved<Prov
 }
 
 const known =
-  '--strict-topology, --immediate-topology, --extra-create-metadata (each with =true or =false), --default-fstype=TYPE, --feature-gates=CrossNamespaceVolumeDataSource=true';
+  '--strict-topology, --immediate-topology, --extra-create-metadata, --controller-publish-readonly (each with =true or =false), --default-fstype=TYPE, --feature-gates=CrossNamespaceVolumeDataSource=true';

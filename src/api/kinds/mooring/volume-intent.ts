@@ -69,6 +69,8 @@ export interface CsiCreateRequest {
   readonly accessibilityRequirements?: AccessibilityRequirements;
   /** The parameters of the VolumeAttributesClass. */
   readonly mutableParameters?: Readonly<Record<string, string>>;
+  /** The volume is attached read-only. */
+  readonly readOnly?: boolean;
 }
 
 export interface CsiSecrets {
