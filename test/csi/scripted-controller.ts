@@ -70,7 +70,7 @@ export class ScriptedController {
       const does = this.isHealed ? undefined : (request.parameters['does'] as Behaviour | undefined);
       if (does === 'hang') await new Promise((resolve) => call.signal.addEventListener('abort', resolve));
       if (does === 'garbage') yield new Uint8Array(64).fill(0xff);
-      while (does === 'flood' && !call.signal.aborted) yield new Uint8Array(1 << 20);
+      if (does === 'flood') while (!call.signal.aborted) yield new Uint8Array(1 << 20);
       const answer = this.#answer(request, does);
       if (does === undefined || does === 'small' || does === 'steal' || does === 'nameless') yield answer;
       return;

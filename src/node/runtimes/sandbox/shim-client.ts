@@ -21,7 +21,7 @@ export interface ShimClientOptions {
 }
 
 /** How long a shim may take to listen, and the interval of the checks. */
-const startMs = 15_000;
+const startMs = 60_000;
 const checkEveryMs = 10;
 
 /** The agent's connection to its container shim, which is started if there is none. */
