@@ -1,5 +1,6 @@
 /** NetworkPolicies and host ports of real pods, by the kernel's tables. */
 import { execFileSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -85,7 +86,8 @@ describeWithNftables('the network of real pods', () => {
     const [to, friend, hostile] = [await ipOf('web'), await ipOf('friend'), await ipOf('hostile')];
     const sendsAs = async (from: string, source: string, text: string) =>
       expect(await moor.kubectl('exec', from, '--', 'python3', '-c', send, source, to, text)).toMatchObject({ code: 0 });
-    const link = / dev (\S+)/.exec(execFileSync('ip', ['route', 'get', hostile], { encoding: 'utf8' }))?.[1] ?? '';
+    const [, link = '', host = ''] = / dev (\S+) src (\S+)/.exec(execFileSync('ip', ['route', 'get', hostile], { encoding: 'utf8' })) ?? [];
+    const mac = readFileSync(`/sys/class/net/${link}/address`, 'utf8').trim();
     // A machine with a looser setting for all links: the table alone is left.
     writeFileSync(`/proc/sys/net/ipv4/conf/${link}/rp_filter`, '0');
     await sendsAs('hostile', friend, 'forged');
@@ -93,10 +95,23 @@ describeWithNftables('the network of real pods', () => {
     await sendsAs('friend', friend, 'permitted');
     await expect.poll(async () => (await moor.kubectl('logs', 'web')).stdout, { timeout: 10_000 }).toBe(`permitted ${friend}\n`);
 
+    const listener = createSocket('udp4').bind(0);
+    const received: string[] = [];
+    listener.on('message', (text) => void received.push(text.toString()));
+    await new Promise((resolve) => listener.once('listening', resolve));
+    const sendFrame = async (address: string) =>
+      expect(await moor.kubectl('exec', 'hostile', '--', 'python3', '-c', frame, mac, hostile, address, String(listener.address().port))).toMatchObject({
+        code: 0,
+      });
+    await sendFrame('127.0.0.1');
+    await sendFrame(host);
+    await expect.poll(() => received, { timeout: 10_000 }).toEqual([host]);
+    listener.close();
+
     const server = createServer((_, response) => response.end('ok')).listen(0, '::');
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as AddressInfo;
-    const url = `http://[${linkLocal(readFileSync(`/sys/class/net/${link}/address`, 'utf8').trim())}%25eth0]:${port}/`;
+    const url = `http://[${linkLocal(mac)}%25eth0]:${port}/`;
     const byIpv6 = async () => (await moor.kubectl('exec', 'hostile', '--', 'curl', '-gsS', '-m', '2', url)).stdout;
     expect(await byIpv6()).toBe('');
     // It is that setting which keeps it away.
@@ -128,6 +143,18 @@ source, to, text = sys.argv[1:]
 udp = struct.pack("!HHHH", 5555, 9999, 8 + len(text), 0) + text.encode()
 ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 1, 0, 64, 17, 0, socket.inet_aton(source), socket.inet_aton(to))
 socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW).sendto(ip + udp, (to, 0))`;
+
+/** Sends a datagram with its own address as the text to the host's end of the link, whatever that address is. */
+const frame = `import socket, struct, sys
+mac, source, to, port = sys.argv[1:]
+link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+link.bind(("eth0", 0))
+udp = struct.pack("!HHHH", 5555, int(port), 8 + len(to), 0) + to.encode()
+head = lambda sum: struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 1, 0, 64, 17, sum, socket.inet_aton(source), socket.inet_aton(to))
+words = sum(struct.unpack("!10H", head(0)))
+words = (words & 0xffff) + (words >> 16)
+ip = head(~(words + (words >> 16)) & 0xffff)
+link.send(bytes.fromhex(mac.replace(":", "")) + link.getsockname()[4] + bytes([8, 0]) + ip + udp)`;
 
 function withNetworkRights(of: ReturnType<typeof pod>) {
   const securityContext = { capabilities: { add: ['NET_ADMIN', 'NET_RAW'] } };
