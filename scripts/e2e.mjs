@@ -1,10 +1,11 @@
 #!/usr/bin/env node
 // Kubernetes' own end-to-end tests (e2e.test v1.36.4) against a `moor up` of their own: docs/CONFORMANCE.md.
 //
-//   node scripts/e2e.mjs [--group NAME]… [--images host] [--keep] [FOCUS]
+//   node scripts/e2e.mjs [--group NAME]… [--procs N] [--images host] [--cached] [--keep] [FOCUS]
 //
 // Without FOCUS the groups, or all of them; with it the specs whose name matches the regular expression. The exit code is 1 if a spec fails that is
-// not known to fail, or passes though it is (scripts/e2e/known-failures.mjs). Needs root, Go 1.26 for what is not built yet, and kubectl.
+// not known to fail, or passes though it is (scripts/e2e/known-failures.mjs). N specs run at a time; those that are [Serial] run alone.
+// --cached: nothing is run where a program is not built yet. Needs root, Go 1.26 for what is not built yet, and kubectl.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
@@ -12,18 +13,21 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { groups } from './e2e/groups.mjs';
-import { imageArchive } from './e2e/images.mjs';
+import { imageArchive, imagePeers } from './e2e/images.mjs';
 import { knownFailures, reasonOf } from './e2e/known-failures.mjs';
 
 const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '..');
 const moor = path.join(root, 'dist/main/moor.js');
+const peers = path.join(root, 'scripts/peers.mjs');
 const cache = path.join(process.env['XDG_CACHE_HOME'] || path.join(homedir(), '.cache'), 'mooring/peers');
 
 const { values, positionals } = parseArgs({
   options: {
     group: { type: 'string', multiple: true },
     images: { type: 'string', default: 'rebuilt' },
+    cached: { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
+    procs: { type: 'string', default: '4' },
     seed: { type: 'string', default: '1' },
   },
   allowPositionals: true,
@@ -38,17 +42,23 @@ try {
 
 async function main() {
   const selected = selection();
+  const missing = values.cached ? ['e2e.test', 'ginkgo', ...imagePeers].filter((name) => pathOf(name) === undefined) : [];
+  if (missing.length > 0) {
+    console.log(`e2e: not run, these are not cached: ${missing.join(', ')}`);
+    return 0;
+  }
   const program = peer('e2e.test');
-  const agnhost = peer('agnhost');
+  const ginkgo = peer('ginkgo');
+  const archive = values.images === 'rebuilt' ? imageArchive({ programs: Object.fromEntries(imagePeers.map((name) => [name, peer(name)])), cache }) : undefined;
   const folder = mkdtempSync(path.join(tmpdir(), 'mooring-e2e-'));
   console.log(`e2e: reports and logs lie in ${folder}`);
   const results = [];
   for (const [name, { focus, skip }] of selected) {
     const own = path.join(folder, name);
     mkdirSync(own);
-    const cluster = await startCluster(own, values.images === 'rebuilt' ? imageArchive({ agnhost, cache }) : undefined);
+    const cluster = await startCluster(own, archive);
     try {
-      await runSpecs(program, { ...cluster, focus, skip, folder: own });
+      await runSpecs({ ginkgo, program }, { ...cluster, focus, skip, folder: own });
     } finally {
       await cluster.end();
     }
@@ -72,10 +82,15 @@ function selection() {
 
 /** The path of a peer, which is built first where it is missing. */
 function peer(name) {
-  const peers = (...args) =>
-    spawnSync(process.execPath, [path.join(root, 'scripts/peers.mjs'), ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
-  if (peers('build', name).status !== 0) throw new Error(`${name} was not built`);
-  return peers('path', name).stdout.trim();
+  const built = spawnSync(process.execPath, [peers, 'build', name], { stdio: ['ignore', 'ignore', 'inherit'] });
+  if (built.status !== 0) throw new Error(`${name} was not built`);
+  return pathOf(name);
+}
+
+/** undefined: it is not built. */
+function pathOf(name) {
+  const { status, stdout } = spawnSync(process.execPath, [peers, 'path', name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  return status === 0 ? stdout.trim() : undefined;
 }
 
 /** A cluster of one sandbox node, with the images loaded; all of it is removed at the end. */
@@ -97,10 +112,22 @@ async function startCluster(folder, archive) {
   return { kubeconfig, end };
 }
 
-/** Runs e2e.test; its output goes to a file, a line for each spec to the screen. */
-function runSpecs(program, { kubeconfig, focus, skip, folder }) {
+/** Runs e2e.test; its output goes to a file. */
+function runSpecs({ ginkgo, program }, { kubeconfig, focus, skip, folder }) {
   const kubectl = path.join(root, '.tools/bin/kubectl');
   const args = [
+    'run',
+    `--procs=${values.procs}`,
+    `--focus=${focus}`,
+    ...(skip === undefined ? [] : [`--skip=${skip}`]),
+    '--json-report=report.json',
+    `--output-dir=${folder}`,
+    `--seed=${values.seed}`,
+    '--no-color',
+    '--timeout=6h',
+    '-v',
+    program,
+    '--',
     `--kubeconfig=${kubeconfig}`,
     '--provider=skeleton',
     '--num-nodes=1',
@@ -108,15 +135,8 @@ function runSpecs(program, { kubeconfig, focus, skip, folder }) {
     '--disable-log-dump',
     ...(existsSync(kubectl) ? [`--kubectl-path=${kubectl}`] : []),
     `--report-dir=${folder}`,
-    `--ginkgo.focus=${focus}`,
-    ...(skip === undefined ? [] : [`--ginkgo.skip=${skip}`]),
-    `--ginkgo.json-report=${path.join(folder, 'report.json')}`,
-    `--ginkgo.seed=${values.seed}`,
-    '--ginkgo.no-color',
-    '--ginkgo.timeout=6h',
-    '--ginkgo.v',
   ];
-  const output = spawn('sh', ['-c', 'exec "$@" > "$LOG" 2>&1', 'sh', program, ...args], {
+  const output = spawn('sh', ['-c', 'exec "$@" > "$LOG" 2>&1', 'sh', ginkgo, ...args], {
     cwd: folder,
     stdio: ['ignore', 'inherit', 'inherit'],
     env: { ...process.env, LOG: path.join(folder, 'e2e.log'), PATH: `${path.join(root, '.tools/bin')}:${process.env['PATH'] ?? ''}` },

@@ -21,7 +21,7 @@ const tests = path.join(root, 'test/peers');
 const cache = path.join(process.env['XDG_CACHE_HOME'] || path.join(homedir(), '.cache'), 'mooring/peers');
 
 /** Programs that find no C library where they run. */
-const inContainers = new Set(['agnhost']);
+const inContainers = new Set(['agnhost', 'nonewprivs', 'regression-issue-74839', 'resource-consumer', 'sample-apiserver']);
 
 /** The peers of one folder: the one that a line `tool PACKAGE` names, or those of a block `tool (…)` and of comments `// test NAME: PACKAGE`. */
 function peersIn(folder) {
@@ -46,7 +46,9 @@ const pinned = new Map(
 function pinOf(peer) {
   const { folder: name, main, goMod, onDemand, isTest = false } = pinned.get(peer);
   const folder = path.join(pins, name);
-  const version = [...goMod.matchAll(/^(?:require |\t)(\S+) (v\S+)/gm)].find(([, module]) => main.startsWith(`${module}/`))?.[2];
+  // Kubernetes' modules require each other as v0.0.0, and are replaced by what was released.
+  const versions = [...goMod.matchAll(/^(?:require |\t\S+ => |\t)(\S+) (v(?!0\.0\.0 )\S+)/gm)];
+  const version = versions.find(([, module]) => `${main}/`.startsWith(`${module}/`))?.[2];
   if (version === undefined) throw new Error(`tools/peers/${name}/go.mod needs the version of the module of ${main}`);
   // Drivers and sidecars refuse to start, or to be registered, without a version. Kubernetes' programs are large: two packages at a time, and no symbols.
   const large = `-s -w -X k8s.io/component-base/version.gitVersion=${version}`;

@@ -9,6 +9,7 @@ import { populateGraph } from '../apiserver/authorization/node/graph-populator.t
 import { followRbac } from '../apiserver/authorization/rbac/follow.ts';
 import { createTokenIssuer, type TokenIssuer } from '../apiserver/authentication/token-issuer.ts';
 import { createApi, type RunningApi } from '../apiserver/create-api.ts';
+import type { Aggregator } from '../apiserver/aggregator/aggregator.ts';
 import { Metrics } from '../apiserver/metrics/metrics.ts';
 import type { DriverSet } from '../drivers/driver-set.ts';
 import type { NodeStats } from '../node/kubelet-api/node-stats.ts';
@@ -20,6 +21,7 @@ import type { World } from '../world/world.ts';
 import type { AuditOptions } from './apiserver/audit-options.ts';
 import { advertisedAddress } from './apiserver/advertised-address.ts';
 import { countStore } from './apiserver/store-metrics.ts';
+import { publishApiServices, startAggregation } from './apiserver/aggregation.ts';
 import { bootstrap } from './apiserver/bootstrap.ts';
 import { servePods } from './apiserver/serve-pods.ts';
 import {
@@ -184,6 +186,7 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
     metrics,
   });
   cleanup.defer(() => api.stop());
+  const aggregator = await startAggregation({ store, world, api, certificates }, cleanup);
   const lookUp = tokenSubjectLookup(systemClient(api, 'apiserver'));
 
   const readiness = new Readiness(writeProblem);
@@ -202,11 +205,13 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
     metrics,
     auditor,
     nodeStats,
+    aggregator,
     podStreams: (node) => podStreams.get(node) ?? elsewhere(node),
   });
   cleanup.defer(() => server.stop());
   await bootstrap(systemClient(api, 'apiserver'), server.port, advertisedAddress(listen.host));
   await ensureDefaultPolicy(systemClient(api, 'apiserver'));
+  await publishApiServices({ store, world, client: systemClient(api, 'apiserver'), certificates, plain }, cleanup);
   const images = runtime === 'sandbox' && settings.count > 0 ? await openImageVolumes(dataDir, settings.count) : undefined;
   if (options.bare !== true) {
     const csiDrivers = runtime === 'hollow' ? (options.nodes?.csiDrivers ?? []) : [];
@@ -318,6 +323,7 @@ interface Serving extends ApiAccess {
   readonly readiness: Readiness;
   readonly plain: boolean;
   readonly metrics: Metrics;
+  readonly aggregator: Aggregator;
   readonly podStreams: (node: string) => PodStreams;
   readonly nodeStats: ReadonlyMap<string, NodeStats>;
 }
@@ -336,7 +342,7 @@ class Readiness {
 const servingTls = ({ authority, serving }: Certificates) => ({ ...serving, clientAuthority: authority.certificate });
 
 async function listenOn(listen: { host: string; port: number }, serving: Serving): Promise<HttpServer> {
-  const { api, store, world, tokens, authorizer, certificates, readiness, plain, metrics, auditor, podStreams, nodeStats } = serving;
+  const { api, store, world, tokens, authorizer, certificates, readiness, plain, metrics, auditor, podStreams, nodeStats, aggregator } = serving;
   // With --plain the mooring.dev kinds exist for the controllers, but are hidden from clients.
   const kinds = plain ? kubernetesKinds : allKinds;
   countStore(metrics, store);
@@ -354,6 +360,7 @@ async function listenOn(listen: { host: string; port: number }, serving: Serving
     auditor,
     podStreams,
     admitConnect: api.admitConnect,
+    aggregator,
     flowConfiguration: () => api.flowConfiguration(),
     authenticator: createAuthenticator([(token) => tokens.verify(token)]),
     authorizer,
@@ -371,7 +378,8 @@ async function listenOn(listen: { host: string; port: number }, serving: Serving
       serverAddress: () => address,
       metrics: async () => `${metrics.text()}${await nodeMetrics(nodeStats)}`,
       customKinds,
-      openApi: openApiDocuments(kinds, customKinds),
+      remoteVersions: () => aggregator.discovered(),
+      openApi: openApiDocuments(kinds, customKinds, aggregator),
       tokens,
     }),
   });

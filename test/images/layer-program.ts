@@ -18,8 +18,10 @@ export interface TestImages {
   dispose(): Promise<void>;
 }
 
-export async function testImages(limit = 2 ** 33): Promise<TestImages> {
+/** `prepare` gets the directory before the store is opened in its folder `content`. */
+export async function testImages(limit = 2 ** 33, prepare?: (directory: string) => void): Promise<TestImages> {
   const directory = mkdtempSync(path.join(tmpdir(), 'moor-images-'));
+  prepare?.(directory);
   // Where it finds packages.
   const program = path.join(process.cwd(), 'node_modules', `.moor-layers-${path.basename(directory)}.mjs`);
   const bundle = await rolldown({ input: 'src/commands/container-shim.ts', platform: 'node', external: /^[^./]/ });

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import koffi from 'koffi';
 import { gzipSync } from 'node:zlib';
@@ -159,6 +159,29 @@ describeWithSandboxes('images of archives', () => {
       expect(readdirSync(path.join(small.directory, 'content/ingest'))).toEqual([]);
     } finally {
       await small.dispose();
+    }
+  });
+
+  test('a disk that fills up in the middle keeps nothing of the image, and takes what fits', async () => {
+    // The store leaves 256 MiB of it free.
+    const disk = (directory: string): void => {
+      mkdirSync(path.join(directory, 'content'));
+      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${258 * 1024 * 1024}`, 'tmpfs', path.join(directory, 'content')]);
+    };
+    const full = await testImages(undefined, disk);
+    const content = path.join(full.directory, 'content');
+    try {
+      const file = path.join(full.directory, 'large.tar');
+      const large = Array.from({ length: 10 }, (_, number) => ({ name: `zeros${number}`, content: Buffer.alloc(1_000_000) }));
+      writeFileSync(file, ociArchive(imageOf(large, { isCompressed: true, name: 'large:1' })));
+      await expect(loadArchive(file, full.images)).rejects.toThrow('it would take more than');
+      expect([readdirSync(path.join(content, 'ingest')), readdirSync(path.join(content, 'snapshots'))]).toEqual([[], []]);
+      expect(await full.images.find('large:1')).toBeUndefined();
+      writeFileSync(file, ociArchive(imageOf([{ name: 'f', content: 'x' }], { name: 'small:1' })));
+      await expect(loadArchive(file, full.images)).resolves.toHaveLength(1);
+    } finally {
+      execFileSync('umount', ['-l', content]);
+      await full.dispose();
     }
   });
 

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -180,6 +181,27 @@ describeWithSandboxes('images of registries', () => {
     };
     const image = `${registry.host}/${name}:1`;
     expect(await ensure(image)).toMatchObject({ ok: false, reason: 'ErrImagePull', message: expect.stringContaining(message) });
+    expect(await store.images.find(image)).toBeUndefined();
+  });
+
+  test.each([
+    ['never answers', () => undefined],
+    ['stops in the middle', (response: ServerResponse) => void response.writeHead(200, { 'content-length': 10_000 }).write('{')],
+  ])('of a registry that %s: the error says so, and nothing is seen of them', async (name, answer) => {
+    add('hangs/app', name);
+    registry.onRequest = (_, response) => {
+      answer(response);
+      return true;
+    };
+    // Half a minute passes at once.
+    const hurried = { ...timers, after: (ms: number, callback: () => void) => timers.after(ms === 30_000 ? 100 : ms, callback) };
+    const impatient = new PulledImages({ images: store.images, platform: platformOfMachine(process.arch), timers: hurried, mirrors: new Map(), clock });
+    const pod = newPod();
+    const image = `${registry.host}/hangs/app:1`;
+    const first = await impatient.ensure(pod, container(image), []);
+    if (first.ok === 'pending') await first.done;
+    const message = expect.stringContaining('has sent nothing for 30 s');
+    expect(await impatient.ensure(pod, container(image), [])).toMatchObject({ ok: false, reason: 'ErrImagePull', message });
     expect(await store.images.find(image)).toBeUndefined();
   });
 

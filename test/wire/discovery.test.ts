@@ -44,6 +44,7 @@ describe('the kinds served', () => {
         'podtemplates',
       ].map((name) => `/v1/${name}`),
       ...['replicationcontrollers', 'resourcequotas', 'secrets', 'serviceaccounts', 'services'].map((name) => `/v1/${name}`),
+      'apiregistration.k8s.io/v1/apiservices',
       ...['controllerrevisions', 'daemonsets', 'deployments', 'replicasets', 'statefulsets'].map((name) => `apps/v1/${name}`),
       'events.k8s.io/v1/events',
       ...['selfsubjectreviews', 'tokenreviews'].map((name) => `authentication.k8s.io/v1/${name}`),

@@ -1,5 +1,6 @@
 import { apiVersionOf, untypedKind, type Kind } from '../kind.ts';
 import { admissionKinds } from './admissionregistration/index.ts';
+import { apiServiceKind } from './apiregistration/api-service.ts';
 import { autoscalingKinds } from './autoscaling/index.ts';
 import { storageAndCoreKinds } from './core-and-storage-kinds.ts';
 import { flowcontrolKinds } from './flowcontrol/index.ts';
@@ -24,6 +25,7 @@ export const kubernetesKinds: readonly Kind[] = [
   ...flowcontrolKinds,
   ...resourceKinds,
   untypedKind(runtimeClassKind),
+  untypedKind(apiServiceKind),
 ];
 
 /** Every kind that is served: Kubernetes' and our own, which `--plain` hides from clients. */

@@ -14,6 +14,8 @@ export interface Certificates {
   readonly serving: KeyPair;
   /** For the kubeconfig: the user that may do everything. */
   readonly admin: KeyPair;
+  /** By which servers behind APIServices know this one; `authority` signs nothing else. */
+  readonly frontProxy: { readonly authority: KeyPair; readonly client: KeyPair };
   /** A client certificate for another user. */
   issueClient(client: ClientName, days?: number): Promise<KeyPair>;
 }
@@ -36,6 +38,10 @@ const authorityDays = 3650;
 const leafDays = 365;
 /** A certificate is renewed so many days before it expires. */
 const renewDays = 60;
+
+const frontProxyCa = 'front-proxy-ca';
+/** The name in the certificate; servers behind APIServices trust no other. */
+export const frontProxyClient = 'front-proxy-client';
 
 export const adminName: ClientName = { name: 'kubernetes-admin', groups: ['system:masters'] };
 
@@ -71,21 +77,37 @@ export async function ensureCertificates(options: CertificateOptions): Promise<C
   const kept = await readPair(files, 'ca');
   const validFrom = kept === undefined ? undefined : parse(kept)?.validFrom;
   if (validFrom !== undefined && Date.parse(validFrom) > now) throw new AuthorityNotYetValid(validFrom, now);
-  const authority =
-    kept !== undefined && isUsable(kept, { now })
-      ? kept
-      : await replace(files, 'ca', { type: 'authority', commonName: 'mooring-ca', ...validity(now, authorityDays) });
-  const leaf = async (name: string, request: LeafCertificateRequest, wanted: readonly string[] = []): Promise<KeyPair> => {
+  const authority = await ensureAuthority(files, { name: 'ca', commonName: 'mooring-ca', kept, now });
+  const frontProxy = await ensureAuthority(files, { name: frontProxyCa, commonName: frontProxyCa, kept: await readPair(files, frontProxyCa), now });
+  const leaf = async (name: string, request: LeafCertificateRequest, { signer = authority, wanted = [] }: LeafOptions = {}): Promise<KeyPair> => {
     const pair = await readPair(files, name);
-    if (pair !== undefined && isUsable(pair, { now, authority, hosts: wanted })) return pair;
-    return replace(files, name, { ...request, ...validity(now, leafDays), authority });
+    if (pair !== undefined && isUsable(pair, { now, authority: signer, hosts: wanted })) return pair;
+    return replace(files, name, { ...request, ...validity(now, leafDays), authority: signer });
   };
   return {
     authority,
-    serving: await leaf('server', { type: 'server', commonName: 'mooring', hosts }, hosts),
+    serving: await leaf('server', { type: 'server', commonName: 'mooring', hosts }, { wanted: hosts }),
     admin: await leaf('admin', { type: 'client', ...adminName }),
+    frontProxy: { authority: frontProxy, client: await leaf(frontProxyClient, { type: 'client', name: frontProxyClient, groups: [] }, { signer: frontProxy }) },
     issueClient: (client, days = leafDays) => issue({ type: 'client', ...client, ...validity(now, days), authority }),
   };
+}
+
+interface LeafOptions {
+  readonly signer?: KeyPair;
+  readonly wanted?: readonly string[];
+}
+
+interface AuthorityFiles {
+  readonly name: string;
+  readonly commonName: string;
+  readonly kept: KeyPair | undefined;
+  readonly now: number;
+}
+
+async function ensureAuthority(files: SecretFiles, { name, commonName, kept, now }: AuthorityFiles): Promise<KeyPair> {
+  if (kept !== undefined && isUsable(kept, { now })) return kept;
+  return replace(files, name, { type: 'authority', commonName, ...validity(now, authorityDays) });
 }
 
 type LeafCertificateRequest =

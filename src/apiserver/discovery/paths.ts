@@ -18,6 +18,8 @@ export interface PathOptions {
   readonly kinds: readonly Kind[];
   /** Those that were defined at run time: the same list until they change. */
   readonly customKinds?: () => readonly Kind[];
+  /** What other servers serve behind APIServices: the same list until it changes. */
+  readonly remoteVersions?: () => readonly DiscoveredVersion[];
   readonly health: Health;
   /** Mooring's own version. */
   readonly version: string;
@@ -42,22 +44,32 @@ type Answer = PathAnswer | undefined | Promise<PathAnswer | undefined>;
 export function createPaths(options: PathOptions): (request: PathRequest) => Answer {
   const openApi = options.openApi === undefined ? undefined : new OpenApiPaths(options.openApi, sha512);
   const custom = options.customKinds ?? (() => noKinds);
-  let described = { custom: custom(), answer: describedPaths(options, openApi, custom()) };
+  const remote = options.remoteVersions ?? (() => noVersions);
+  const describe = () => {
+    const [own, others] = [custom(), remote()];
+    return { own, others, answer: describedPaths(options, openApi, { custom: own, remote: others }) };
+  };
+  let described = describe();
   return (request) => {
-    const now = custom();
-    if (now !== described.custom) {
+    if (custom() !== described.own || remote() !== described.others) {
       openApi?.forget();
-      described = { custom: now, answer: describedPaths(options, openApi, now) };
+      described = describe();
     }
     return described.answer(request);
   };
 }
 
 const noKinds: readonly Kind[] = [];
+const noVersions: readonly DiscoveredVersion[] = [];
+
+interface ServedBesides {
+  readonly custom: readonly Kind[];
+  readonly remote: readonly DiscoveredVersion[];
+}
 
 /** The paths as long as the kinds stay the same. */
-function describedPaths(options: PathOptions, openApi: OpenApiPaths | undefined, custom: readonly Kind[]): (request: PathRequest) => Answer {
-  const versions = discover([...options.kinds, ...custom]);
+function describedPaths(options: PathOptions, openApi: OpenApiPaths | undefined, { custom, remote }: ServedBesides): (request: PathRequest) => Answer {
+  const versions = withRemote(discover([...options.kinds, ...custom]), remote);
   const core = new AggregatedDiscovery(versions.filter(({ group }) => group === ''));
   const named = new AggregatedDiscovery(versions.filter(({ group }) => group !== ''));
   const listed = rootPaths(versions, options);
@@ -78,6 +90,13 @@ function describedPaths(options: PathOptions, openApi: OpenApiPaths | undefined,
     const path = request.path === '/' ? '/' : request.path.replace(/\/$/, '');
     return (await answerOf(request, path)) ?? (isWithinApi(path, versions) ? undefined : pageNotFound);
   };
+}
+
+/** A version that another server serves takes the place of this one's; a group is listed once, with all of its versions. */
+function withRemote(own: readonly DiscoveredVersion[], remote: readonly DiscoveredVersion[]): readonly DiscoveredVersion[] {
+  if (remote.length === 0) return own;
+  const isRemote = ({ group, version }: DiscoveredVersion): boolean => remote.some((other) => other.group === group && other.version === version);
+  return [...own.filter((version) => !isRemote(version)), ...remote];
 }
 
 /** Below a served group an unknown path is answered by the API. */

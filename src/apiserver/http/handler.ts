@@ -1,7 +1,10 @@
+import type { APIService } from '../../api/generated/types.ts';
 import { apiVersionOf } from '../../api/kind.ts';
 import { parseRequestInfo, type RequestInfo } from '../../api/request-info.ts';
 import { statusErrors } from '../../api/status.ts';
+import type { Stored } from '../../api/stored.ts';
 import type { World } from '../../world/world.ts';
+import type { Aggregator } from '../aggregator/aggregator.ts';
 import type { Api, ApiResponse, User } from '../api.ts';
 import type { Authenticator } from '../authentication/authenticator.ts';
 import { recordFailure } from '../audit/audited-api.ts';
@@ -52,6 +55,8 @@ export interface HandlerOptions {
   readonly podStreams?: ((node: string) => PodStreams | undefined) | undefined;
   /** Asked before a stream is opened. Absent: every stream is admitted. */
   readonly admitConnect?: AdmitConnect | undefined;
+  /** APIServices that other servers answer for. Absent: there are none. */
+  readonly aggregator?: Pick<Aggregator, 'find' | 'serve'> | undefined;
   readonly flowConfiguration?: FlowControllerOptions['flowConfiguration'];
   /** Absent: there is no audit log. */
   readonly auditor?: Auditor | undefined;
@@ -128,6 +133,8 @@ export class RequestHandler {
 
   async #answer(request: AuthorizedRequest): Promise<Outcome> {
     const { info } = request;
+    const remote = this.#options.aggregator?.find(...groupVersionOf(info));
+    if (remote !== undefined) return this.#answerRemote(request, remote);
     if (info.type === 'path') return this.#send(request.exchange, await this.#answerPath(request, info.path));
     if (!this.#options.serves(apiVersionOf(info))) throw statusErrors.noSuchPath();
     const isStream = this.#options.podStreams !== undefined && isStreamingRequest(info);
@@ -147,6 +154,14 @@ export class RequestHandler {
     const { StreamingRequests } = await import('../streams/streaming-requests.ts');
     const { exchange, auditContext } = request;
     const code = await new StreamingRequests({ ...this.#options, node }).serve(request);
+    auditContext?.responseStarted(code);
+    exchange.onClose(() => auditContext?.responseComplete(code));
+    return { type: 'watching', code };
+  }
+
+  async #answerRemote({ exchange, user, info, auditId, auditContext }: AuthorizedRequest, remote: Stored<APIService>): Promise<Outcome> {
+    const { aggregator, limits } = this.#options;
+    const code = (await aggregator?.serve({ exchange, user, auditId, limits, isWatch: info.verb === 'watch' }, remote)) ?? 503;
     auditContext?.responseStarted(code);
     exchange.onClose(() => auditContext?.responseComplete(code));
     return { type: 'watching', code };
@@ -229,6 +244,13 @@ export class RequestHandler {
       return { type: 'answered', code: reply.code };
     }
   }
+}
+
+/** Of a resource, or of a path below a version of a group: '/apis/apps/v1'. */
+function groupVersionOf(info: RequestInfo): readonly [group: string, version: string] {
+  if (info.type === 'resource') return [info.group, info.version];
+  const [, root, group = '', version = ''] = info.path.split('/');
+  return root === 'apis' ? [group, version] : ['', root === 'api' ? group : ''];
 }
 
 function auditRequestOf(exchange: Exchange, auditId: string): AuditRequest {

@@ -43,6 +43,7 @@ export interface HttpServerOptions {
   readonly extensions?: boolean;
   readonly podStreams?: HandlerOptions['podStreams'];
   readonly admitConnect?: HandlerOptions['admitConnect'];
+  readonly aggregator?: HandlerOptions['aggregator'];
   readonly flowConfiguration?: HandlerOptions['flowConfiguration'];
   readonly auditor?: Auditor | undefined;
 }

@@ -35,13 +35,12 @@ export async function callPod(node: PodStreams, pod: Pod, { scheme, port, path, 
   }
   connection.value.once('close', () => forwarder.value.close());
   const host = `${pod.status.podIP ?? pod.metadata.name ?? ''}:${port}`;
-  const headers = exchange.headersWithPrefix('').filter(([name]) => isForwarded(name));
   return new Promise((resolve, reject) => {
     const sent = httpRequest({
       agent: new OneConnection(scheme === 'https' ? secured(connection.value) : connection.value),
       method: exchange.method,
       path,
-      headers: { ...joined(headers), host, 'x-forwarded-uri': exchange.target.split('?')[0] ?? '', 'content-length': body.length },
+      headers: { ...forwardedRequestHeaders(exchange), host, 'x-forwarded-uri': exchange.target.split('?')[0] ?? '', 'content-length': body.length },
     });
     abortWithClient(sent, exchange, connection.value);
     sent.on('error', (error) => reject(statusErrors.serviceUnavailable(`error trying to reach service: ${error.message}`)));
@@ -76,14 +75,15 @@ function abortWithClient(sent: ClientRequest, exchange: Exchange, connection: Du
   });
 }
 
-function joined(headers: readonly (readonly [string, string])[]): Record<string, string[]> {
+/** The headers of a request that are passed on. */
+export function forwardedRequestHeaders(exchange: Exchange): Record<string, string[]> {
   const all: Record<string, string[]> = {};
-  for (const [name, value] of headers) (all[name] ??= []).push(value);
+  for (const [name, value] of exchange.headersWithPrefix('')) if (isForwarded(name)) (all[name] ??= []).push(value);
   return all;
 }
 
 /** The headers of the answer, name and value in turn. */
-export function forwardedHeaders({ rawHeaders }: IncomingMessage): string[] {
+export function forwardedHeaders({ rawHeaders }: { readonly rawHeaders: readonly string[] }): string[] {
   const headers: string[] = [];
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = (rawHeaders[i] ?? '').toLowerCase();

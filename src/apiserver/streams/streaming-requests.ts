@@ -1,5 +1,4 @@
 /** Requests that a kubelet answers: logs, exec, attach, port-forward, and the proxies to nodes, pods and Services. */
-import type { Readable } from 'node:stream';
 import type { Endpoints, Pod, Service } from '../../api/generated/types.ts';
 import { endpointsKind } from '../../api/kinds/core/endpoints.ts';
 import { nodeKind } from '../../api/kinds/core/node.ts';
@@ -16,9 +15,10 @@ import { serveReader } from '../../streams/reader-socket.ts';
 import { servePortForward, serveSession, StreamRefused } from '../../streams/upgrades.ts';
 import type { AdmitConnect } from '../admission/connect.ts';
 import { type Authorizer, forbiddenError } from '../authorization/authorizer.ts';
-import type { Exchange, ResponseHead } from '../exchange.ts';
+import type { Exchange } from '../exchange.ts';
 import { noKubelet } from './no-kubelet.ts';
 import { connectOptions } from './connect-options.ts';
+import { pipeToClient } from './pipe-to-client.ts';
 import { parseProxyName, podPort, serviceBackend } from './proxy-target.ts';
 
 export interface StreamingRequestsOptions {
@@ -273,21 +273,6 @@ function logRefused({ code, message }: StreamRefusal, pod: string): ApiError {
   return new ApiError(code, reason, `${text} ( pods/log ${pod})`, { name: pod, kind: 'pods/log' });
 }
 
-/** With backpressure; the source is destroyed once the client has left. */
-function pipeToClient(source: Readable, exchange: Exchange, head: ResponseHead): void {
-  const output = exchange.open(head);
-  exchange.onClose(() => source.destroy());
-  source.on('data', (chunk: Buffer) => {
-    output.write(chunk);
-    if (output.buffered() < maxBufferedBytes) return;
-    source.pause();
-    output.onceDrained(() => source.resume());
-  });
-  source.on('end', () => output.end());
-  source.on('error', () => output.abort());
-}
-
-const maxBufferedBytes = 256 * 1024;
 /** Of a request to a kubelet. */
 const maxProxiedBytes = 1024 * 1024;
 /** Of a request to a pod. */

@@ -1,4 +1,5 @@
 import type {
+  ConfigMap,
   Endpoints,
   EndpointSlice,
   FlowSchema,
@@ -10,6 +11,7 @@ import type {
   ServiceCIDR,
 } from '../../api/generated/types.ts';
 import { endpointSliceKind } from '../../api/kinds/discovery/endpoint-slice.ts';
+import { configMapKind } from '../../api/kinds/core/config-map.ts';
 import { endpointsKind } from '../../api/kinds/core/endpoints.ts';
 import { namespaceKind } from '../../api/kinds/core/namespace.ts';
 import { flowSchemaKind } from '../../api/kinds/flowcontrol/flow-schema.ts';
@@ -21,6 +23,7 @@ import { serviceKind } from '../../api/kinds/core/service.ts';
 import type { Kind } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { defaultServiceNetwork } from '../../apiserver/admission/plugins/service-allocation.ts';
+import { type Certificates, frontProxyClient } from '../../apiserver/certificates/certificate-files.ts';
 import { ipAddressOf } from '../../apiserver/objects/service-addresses.ts';
 import type { Client, Draft } from '../../client/client.ts';
 import { defaultFlowSchemas, defaultPriorityLevels } from './default-flow-control.ts';
@@ -59,6 +62,22 @@ async function ensureIpAddresses(client: Client): Promise<void> {
       if (ip !== 'None' && !names.has(ip)) await ensure<IPAddress>(client, ipAddressKind, ipAddressOf(service, ip));
     }
   }
+}
+
+/** How a server behind an APIService recognizes this one and its clients; it reads this ConfigMap at its start. */
+export async function publishAuthentication(client: Client, { authority, frontProxy }: Pick<Certificates, 'authority' | 'frontProxy'>): Promise<void> {
+  await put<ConfigMap>(client, configMapKind, {
+    metadata: { name: 'extension-apiserver-authentication', namespace: 'kube-system' },
+    data: {
+      'client-ca-file': authority.certificate,
+      'requestheader-allowed-names': JSON.stringify([frontProxyClient]),
+      'requestheader-client-ca-file': frontProxy.authority.certificate,
+      'requestheader-extra-headers-prefix': '["X-Remote-Extra-"]',
+      'requestheader-group-headers': '["X-Remote-Group"]',
+      'requestheader-uid-headers': '["X-Remote-Uid"]',
+      'requestheader-username-headers': '["X-Remote-User"]',
+    },
+  });
 }
 
 /** The DNS servers of the nodes as the Service kube-dns, which clients look for under this name. Resolves with its cluster IP; undefined: it has none. */

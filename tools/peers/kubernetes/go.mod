@@ -10,6 +10,10 @@ tool (
 	k8s.io/kubernetes/cmd/kube-controller-manager
 	k8s.io/kubernetes/cmd/kube-scheduler
 	k8s.io/kubernetes/test/images/agnhost
+	k8s.io/kubernetes/test/images/nonewprivs
+	k8s.io/kubernetes/test/images/regression-issue-74839
+	k8s.io/kubernetes/test/images/resource-consumer
+	k8s.io/sample-apiserver
 )
 
 require k8s.io/kubernetes v1.36.4

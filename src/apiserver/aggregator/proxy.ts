@@ -1,0 +1,69 @@
+import type { APIService } from '../../api/generated/types.ts';
+import { availableCondition } from '../../api/kinds/apiregistration/api-service.ts';
+import { statusErrors } from '../../api/status.ts';
+import type { Timers } from '../../world/world.ts';
+import type { ServiceResolver } from '../admission/webhooks/service-resolver.ts';
+import type { User } from '../api.ts';
+import type { Exchange } from '../exchange.ts';
+import { pipeToClient } from '../streams/pipe-to-client.ts';
+import { forwardedHeaders, forwardedRequestHeaders } from '../streams/pod-proxy.ts';
+import type { RemoteServers } from './remote-server.ts';
+
+/** A request that was authenticated and authorized here. */
+export interface ProxiedRequest {
+  readonly exchange: Exchange;
+  readonly user: User;
+  readonly auditId: string;
+  readonly isWatch: boolean;
+  readonly limits: { readonly bodyBytes: number; readonly requestMs: number };
+}
+
+export interface ProxyContext {
+  readonly service: APIService;
+  readonly services: ServiceResolver;
+  readonly servers: RemoteServers;
+  readonly timers: Timers;
+}
+
+/** Passes a request on to the server behind an APIService. Resolves with the code of the answer once it flows. @throws ApiError */
+export async function passOn(
+  { exchange, user, auditId, isWatch, limits }: ProxiedRequest,
+  { service, services, servers, timers }: ProxyContext,
+): Promise<number> {
+  if (exchange.upgrade !== undefined) throw statusErrors.badRequest('no other protocol than HTTP is passed on to aggregated API servers');
+  const refuse = (message: string): number => {
+    const headers = ['audit-id', auditId, 'content-type', 'text/plain; charset=utf-8', 'x-content-type-options', 'nosniff'];
+    exchange.respond({ code: 503, headers }, Buffer.from(`${message}\n`));
+    return 503;
+  };
+  if (availableCondition(service)?.status !== 'True') return refuse('service unavailable');
+  const { namespace = '', name = '', port = 443 } = service.spec.service ?? {};
+  const address = await services.resolve({ namespace, name, port }).catch(() => undefined);
+  if (address === undefined) return refuse('service unavailable');
+  const controller = new AbortController();
+  exchange.onClose(() => controller.abort());
+  // A watch lasts as long as its client and the server like; another request is answered in time, or not at all.
+  const cancel = isWatch ? undefined : timers.after(limits.requestMs, () => controller.abort());
+  const { method, target: path } = exchange;
+  const body = method === 'GET' || method === 'HEAD' ? new Uint8Array() : await exchange.body(limits.bodyBytes);
+  try {
+    const answer = await servers.send({ service, address, user, method, path, headers: requestHeaders(exchange), body, signal: controller.signal });
+    const headers = ['audit-id', auditId, ...withoutAuditId(forwardedHeaders(answer))];
+    if (method === 'HEAD') exchange.respond({ code: answer.code, headers }, new Uint8Array());
+    else pipeToClient(answer.body, exchange, { code: answer.code, headers });
+    return answer.code;
+  } catch (error) {
+    return refuse(`error trying to reach service: ${error instanceof Error ? error.message : String(error)}`);
+  } finally {
+    cancel?.();
+  }
+}
+
+/** Headers by which a client could pose as another user to a server that trusts this one. */
+function requestHeaders(exchange: Exchange): Record<string, string[]> {
+  return Object.fromEntries(Object.entries(forwardedRequestHeaders(exchange)).filter(([name]) => !name.startsWith('x-remote-')));
+}
+
+function withoutAuditId(headers: readonly string[]): string[] {
+  return headers.filter((_, i) => headers[i - (i % 2)] !== 'audit-id');
+}
