@@ -9,12 +9,35 @@ import { parse } from 'yaml';
 
 const moor = path.join(path.dirname(fileURLToPath(import.meta.url)), '../dist/main/moor.js');
 
-export async function startServer({ dataDir = mkdtempSync(path.join(tmpdir(), 'mooring-bench-')), args = [] } = {}) {
+/** PROFILE=DIR: a CPU profile of each server, written there when it ends. */
+const profiled = process.env.PROFILE === undefined ? [] : ['--cpu-prof', '--cpu-prof-interval', '2000', '--cpu-prof-dir', process.env.PROFILE];
+
+/** `bare`: without nodes and StorageClasses, unless `args` ask for them. */
+export async function startServer({ dataDir = mkdtempSync(path.join(tmpdir(), 'mooring-bench-')), bare = true, args = [] } = {}) {
   const kubeconfig = path.join(dataDir, 'bench.kubeconfig');
   const began = performance.now();
-  const child = spawn(moor, ['up', '--bare', '--log-level', 'warn', '--listen', '127.0.0.1:0', '--data-dir', dataDir, '--kubeconfig', kubeconfig, ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    [
+      '--max-semi-space-size=64',
+      ...profiled,
+      moor,
+      'up',
+      ...(bare ? ['--bare'] : []),
+      '--log-level',
+      'warn',
+      '--listen',
+      '127.0.0.1:0',
+      '--data-dir',
+      dataDir,
+      '--kubeconfig',
+      kubeconfig,
+      ...args,
+    ],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   await new Promise((resolve, reject) => {
     let text = '';
     child.stdout.on('data', (chunk) => {

@@ -6,6 +6,8 @@ import type { KubeObject } from '../../../src/api/object.ts';
 import { cloneObject } from '../../../src/api/schema/index.ts';
 import { decode } from '../../../src/api/schema/decode.ts';
 import type { StatefulSetAction, ClaimChanges, PodStep } from '../../../src/controllers/workloads/stateful-set/actions.ts';
+import { controllerOf } from '../../../src/controllers/pods/ownership.ts';
+import { MembersView } from '../../../src/controllers/workloads/stateful-set/members-view.ts';
 import type { StatefulSetSnapshot } from '../../../src/controllers/workloads/stateful-set/decide.ts';
 
 export interface Model {
@@ -33,13 +35,18 @@ export const changed = (model: Model, change: (set: Stored<StatefulSet>) => void
   return { ...model, set };
 };
 
-export const snapshotOf = ({ set, pods, claims, revisions }: Model): StatefulSetSnapshot => ({
-  set,
-  pods: [...pods.values()],
-  revisions: [...revisions.values()],
-  revision: (name) => revisions.get(name),
-  claim: (name) => claims.get(name),
-});
+export function snapshotOf({ set, pods, claims, revisions }: Model): StatefulSetSnapshot {
+  const claim = (name: string) => claims.get(name);
+  const isOwn = (pod: Stored<Pod>) => controllerOf(pod)?.uid === set.metadata.uid;
+  return {
+    set,
+    members: new MembersView({ set, claim }, [...pods.values()].filter(isOwn)),
+    orphans: [...pods.values()].filter((pod) => controllerOf(pod) === undefined),
+    revisions: [...revisions.values()],
+    revision: (name) => revisions.get(name),
+    claim,
+  };
+}
 
 /** The writes of actions, in order: a crash may cut off any suffix. */
 export const writesOf = (actions: readonly StatefulSetAction[]): readonly Write[] => actions.flatMap(writesOfAction);

@@ -11,8 +11,10 @@ import { ObjectWriter } from '../../../client/controller/object-writer.ts';
 import { OrphanIndex } from '../../pods/orphan-index.ts';
 import { controllerOf, controllerUid } from '../../pods/ownership.ts';
 import { ownerKeys } from '../../pods/owner-keys.ts';
+import { PodViews } from '../../pods/pod-views.ts';
 import type { ReplicaSetAction } from './actions.ts';
 import { decideReplicas, type ReplicaSetSnapshot } from './decide.ts';
+import { PodsView } from './pods-view.ts';
 import { type ReplicaSetContext, replicaSetHandlers } from './perform.ts';
 import { toWritten, type Variant } from './variants.ts';
 
@@ -30,10 +32,12 @@ export function replicaSetController<T extends KubeObject>(
   const podsByOwner = informers.cache(podKind).addIndex(controllerUid);
   const orphans = new OrphanIndex(informers.cache(podKind));
   const podsOf = ({ metadata }: Stored): readonly Stored<Pod>[] => podsByOwner.get(metadata.uid);
+  const views = new PodViews({ informers, kind: untypedKind(kind), make: (set: Stored<ReplicaSet>, pods) => new PodsView(set, pods) });
   const writer = new ObjectWriter(context.client, [untypedKind(kind)]);
   return defineController({
     name,
     sources: [
+      views,
       source(kind, ({ before, after }) => [keyOf((after ?? before)?.metadata ?? {})]),
       source(podKind, (change) => ownerKeys(change, { kind: kind.kind, inNamespace: (namespace) => sets.inNamespace(namespace).map(toReplicaSet) })),
     ],
@@ -44,7 +48,8 @@ export function replicaSetController<T extends KubeObject>(
       const owner = controllerOf(set);
       return {
         set,
-        candidates: [...podsOf(set), ...orphans.candidates(set.metadata.namespace, set.spec.selector)],
+        pods: views.of(set),
+        orphans: orphans.candidates(set.metadata.namespace, set.spec.selector),
         related: () => (owner === undefined ? [] : setsByOwner.get(owner.uid).flatMap(podsOf)),
       };
     },

@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest';
 import type { Pod, ReplicaSet, ReplicaSetStatus } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
 import type { ReplicaSetAction } from './actions.ts';
+import { controllerOf } from '../../pods/ownership.ts';
 import { decideReplicas, type ReplicaSetSnapshot } from './decide.ts';
+import { PodsView } from './pods-view.ts';
 
 const now = Date.parse('2026-01-01T12:00:00Z');
 const ago = (seconds: number) => new Date(now - seconds * 1000).toISOString().replace('.000Z', 'Z');
@@ -50,7 +52,11 @@ function pod(name: string, { metadata = {}, node, phase = 'Running', ready, rest
 
 const seen = (of: Stored<ReplicaSet>, candidates: readonly Stored<Pod>[] = [], related: readonly Stored<Pod>[] = []): ReplicaSetSnapshot => ({
   set: of,
-  candidates,
+  pods: new PodsView(
+    of,
+    candidates.filter((each) => controllerOf(each)?.uid === of.metadata.uid),
+  ),
+  orphans: candidates.filter((each) => controllerOf(each) === undefined),
   related: () => related,
 });
 const decide = (snapshot: ReplicaSetSnapshot) => decideReplicas(snapshot, now);

@@ -1,34 +1,24 @@
-import type { Pod, ReplicaSet, ReplicaSetCondition, ReplicaSetStatus } from '../../../api/generated/types.ts';
-import type { Stored } from '../../../api/stored.ts';
+import type { ReplicaSet, ReplicaSetCondition, ReplicaSetStatus } from '../../../api/generated/types.ts';
 import { timestamp } from '../../../api/kinds/timestamps.ts';
 import { sortedJson } from '../../../api/sorted-json.ts';
-import { isPodAvailable, isPodReady } from '../../pods/state.ts';
-
-export interface Counted {
-  readonly active: readonly Stored<Pod>[];
-  readonly terminating: readonly Stored<Pod>[];
-}
+import type { OwnedPods } from './pods-view.ts';
 
 const replicaFailure = 'ReplicaFailure';
 
 /** The status with its current ReplicaFailure condition. */
-export function statusOf({ kind, metadata, spec, status }: ReplicaSet, { active, terminating }: Counted, now: number): ReplicaSetStatus {
-  const ready = active.filter(isPodReady);
+export function statusOf({ kind, metadata, status }: ReplicaSet, pods: OwnedPods, now: number): ReplicaSetStatus {
   const conditions = status.conditions ?? [];
   return withoutZeros({
-    replicas: active.length,
-    fullyLabeledReplicas: active.filter((pod) => hasLabels(pod, spec.template.metadata.labels ?? {})).length,
-    readyReplicas: ready.length,
-    availableReplicas: ready.filter((pod) => isPodAvailable(pod, spec.minReadySeconds ?? 0, now)).length,
+    replicas: pods.active,
+    fullyLabeledReplicas: pods.fullyLabeled,
+    readyReplicas: pods.ready,
+    availableReplicas: pods.available(now),
     // A ReplicationController does not show them.
-    ...(kind === 'ReplicationController' ? {} : { terminatingReplicas: terminating.length }),
+    ...(kind === 'ReplicationController' ? {} : { terminatingReplicas: pods.terminating }),
     observedGeneration: metadata.generation ?? 0,
     ...(conditions.length === 0 ? {} : { conditions }),
   });
 }
-
-const hasLabels = ({ metadata }: Pod, labels: Readonly<Record<string, string>>): boolean =>
-  Object.entries(labels).every(([key, value]) => metadata.labels?.[key] === value);
 
 /** As Go serializes it: `replicas` and `terminatingReplicas` are written even if they are 0. */
 function withoutZeros({

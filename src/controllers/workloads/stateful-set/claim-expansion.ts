@@ -19,15 +19,26 @@ export interface ClaimExpansion {
 
 const none: ClaimExpansion = { actions: [], reasons: [] };
 
-/** `members`: the pods of the wanted ordinals, in any order. */
-export function expandClaims(snapshot: ClaimsSnapshot, members: readonly Stored<Pod>[]): ClaimExpansion {
+interface MembersToExpand {
+  at(ordinal: number): Stored<Pod> | undefined;
+  /** Wanted ordinals downwards. */
+  toExpand(): Iterable<number>;
+}
+
+export function expandClaims(snapshot: ClaimsSnapshot, members: MembersToExpand): ClaimExpansion {
   if (!mayGrowClaims(snapshot.set)) return none;
-  const bound = [...members].sort((a, b) => ordinalOf(b) - ordinalOf(a)).flatMap((pod) => boundClaims(snapshot, pod));
+  const bound = [...members.toExpand()].flatMap((ordinal) => members.at(ordinal) ?? []).flatMap((pod) => boundClaims(snapshot, pod));
   const expanding = bound.find(({ claim }) => isExpanding(claim));
   if (expanding !== undefined) return { actions: [], reasons: [{ code: 'ClaimGrows', text: `claim ${expanding.claim.metadata.name} is being expanded` }] };
-  const next = bound.find(({ claim, wanted }) => compareQuantities(requestOf(claim), wanted) < 0);
+  const next = bound.find(isTooSmall);
   return next === undefined ? none : expand(snapshot.set, next);
 }
+
+/** Whether an expansion has to start, or to end, before the claims of the pod are as large as their templates. */
+export const hasClaimToExpand = (snapshot: ClaimsSnapshot, pod: Stored<Pod>): boolean =>
+  mayGrowClaims(snapshot.set) && boundClaims(snapshot, pod).some((bound) => isExpanding(bound.claim) || isTooSmall(bound));
+
+const isTooSmall = ({ claim, wanted }: BoundClaim): boolean => compareQuantities(requestOf(claim), wanted) < 0;
 
 interface BoundClaim {
   readonly pod: Stored<Pod>;

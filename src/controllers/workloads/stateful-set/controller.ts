@@ -5,16 +5,20 @@ import { persistentVolumeClaimKind } from '../../../api/kinds/core/persistent-vo
 import { controllerRevisionKind } from '../../../api/kinds/apps/controller-revision.ts';
 import { podKind } from '../../../api/kinds/pod/pod.ts';
 import { statefulSetKind } from '../../../api/kinds/apps/stateful-set.ts';
+import { untypedKind } from '../../../api/kind.ts';
 import type { KubeObject } from '../../../api/object.ts';
-import { type Change, type Index, keyOf } from '../../../client/informers/cache.ts';
+import { type Change, changedObject, keyOf } from '../../../client/informers/cache.ts';
 import type { Informers } from '../../../client/informers/informers.ts';
 import { defineController } from '../../../client/controller/define-controller.ts';
 import { type Controller, source } from '../../../client/controller/loop.ts';
 import { ObjectWriter } from '../../../client/controller/object-writer.ts';
+import { PodViews } from '../../pods/pod-views.ts';
 import { controllerOf, controllerUidOrNamespace, orphansOf } from '../../pods/ownership.ts';
 import type { StatefulSetAction } from './actions.ts';
 import { decideSet, type StatefulSetSnapshot } from './decide.ts';
+import type { ClaimsSnapshot } from './claims.ts';
 import { claimTemplates, parseMemberName, templateName } from './identity.ts';
+import { MembersView } from './members-view.ts';
 import { type StatefulSetContext, StatefulSetWorker, writtenKinds } from './perform.ts';
 
 export interface StatefulSetOptions extends StatefulSetContext {
@@ -27,17 +31,37 @@ export function statefulSetController({ informers, ...options }: StatefulSetOpti
   const pods = informers.cache(podKind);
   const claims = informers.cache(persistentVolumeClaimKind);
   const revisions = informers.cache(controllerRevisionKind);
-  const podsByController = pods.addIndex(controllerUidOrNamespace);
   const orphansBySet = pods.addIndex(setsOfOrphan);
   const revisionsByController = revisions.addIndex(controllerUidOrNamespace);
   const setsByClaim = sets.addIndex(claimPrefixes);
+  const claimNamed =
+    (namespace: string | undefined): ClaimsSnapshot['claim'] =>
+    (name) =>
+      claims.get({ namespace, name });
+  const views = new PodViews({
+    informers,
+    kind: untypedKind(statefulSetKind),
+    make: (set: Stored<StatefulSet>, pods) => new MembersView({ set, claim: claimNamed(set.metadata.namespace) }, pods),
+    madeFor: (set) => `${set.metadata.generation ?? 0} ${mayGrowClaims(set)}`,
+  });
   return defineController({
     name: 'stateful-set',
     sources: [
+      views,
       source(statefulSetKind, ({ before, after }) => [keyOf((after ?? before)?.metadata ?? {})]),
       source(podKind, ({ before, after }) => new Set([...setsOfPod(before), ...setsOfPod(after)])),
       source(controllerRevisionKind, ({ before, after }) => new Set([...controllingSet(before), ...controllingSet(after)])),
-      source(persistentVolumeClaimKind, (change) => setsOfClaim(change, setsByClaim)),
+      source(persistentVolumeClaimKind, (change) => {
+        const { metadata } = changedObject(change);
+        const parsed = parseMemberName(metadata.name);
+        if (parsed === undefined) return [];
+        const owners = setsByClaim.get(keyOf({ namespace: metadata.namespace, name: parsed.parent }));
+        for (const {
+          metadata: { uid },
+        } of owners)
+          views.kept(uid)?.claimChanged(parsed.ordinal);
+        return concernedByClaim(owners, change);
+      }),
     ],
     snapshot(key) {
       const set = sets.getKey(key);
@@ -45,10 +69,11 @@ export function statefulSetController({ informers, ...options }: StatefulSetOpti
       const { namespace, uid } = set.metadata;
       return {
         set,
-        pods: [...podsByController.get(uid), ...orphansBySet.get(key)],
+        members: views.of(set),
+        orphans: orphansBySet.get(key),
         revisions: [...revisionsByController.get(uid), ...revisionsByController.get(orphansOf(namespace))],
         revision: (name) => revisions.get({ namespace, name }),
-        claim: (name) => claims.get({ namespace, name }),
+        claim: claimNamed(namespace),
       };
     },
     decide: decideSet,
@@ -79,12 +104,9 @@ const setsOfPod = (pod: Stored<Pod> | undefined): readonly string[] => (pod === 
 const claimPrefixes = (set: Stored<StatefulSet>): readonly string[] =>
   claimTemplates(set).map((template) => keyOf({ namespace: set.metadata.namespace, name: `${templateName(template)}-${set.metadata.name}` }));
 
-/** The binding of a claim matters only to a StatefulSet that expands its claims. */
-function setsOfClaim({ before, after }: Change<PersistentVolumeClaim>, setsByClaim: Index<StatefulSet>): readonly string[] {
-  const parsed = before === undefined ? undefined : parseMemberName(before.metadata.name);
-  if (parsed === undefined || before === undefined) return [];
-  const owners = setsByClaim.get(keyOf({ namespace: before.metadata.namespace, name: parsed.parent }));
-  if (owners.length === 0) return [];
+/** A claim that was just created, and its binding, matter only to a StatefulSet that expands its claims. */
+function concernedByClaim(owners: readonly Stored<StatefulSet>[], { before, after }: Change<PersistentVolumeClaim>): readonly string[] {
+  if (before === undefined) return [];
   const isNews = after === undefined || ownership(before) !== ownership(after);
   return owners.filter((set) => isNews || mayGrowClaims(set)).map(({ metadata }) => keyOf(metadata));
 }

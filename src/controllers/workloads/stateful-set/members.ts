@@ -5,7 +5,9 @@ import type { Reason } from '../../../client/decision.ts';
 import { isPodAvailable, isPodTerminal } from '../../pods/state.ts';
 import type { StatefulSetAction, ClaimChanges, PodStep } from './actions.ts';
 import { type ClaimsSnapshot, claimChanges, hasStaleClaim, ownerChanges } from './claims.ts';
-import { asMember, hasStorage, isWithin, memberName, memberOf, type OrdinalRange, ordinalOf, ordinalsOf, revisionOf } from './identity.ts';
+import { asMember, hasStorage, memberName, memberOf, ordinalsOf, revisionOf } from './identity.ts';
+import { ascending, inOrder } from './in-order.ts';
+import type { Members } from './members-view.ts';
 import type { Member } from './retention.ts';
 import type { History, TemplateRevision } from './revisions.ts';
 import { isRunningAndReady, isTerminating, isUnavailable } from './status.ts';
@@ -16,33 +18,19 @@ export interface MembersPlan {
 }
 
 export interface MembersSnapshot extends ClaimsSnapshot {
-  readonly range: OrdinalRange;
-  readonly podAt: ReadonlyMap<number, Stored<Pod>>;
-  /** Pods beyond the wanted ordinals, highest first. */
-  readonly condemned: readonly Stored<Pod>[];
+  readonly members: Members;
   readonly history: Pick<History, 'current' | 'update'>;
-  /** How many pods have the current revision. */
-  readonly currentReplicas: number;
-  /** OrderedReady: each pod waits for the one before it. */
-  readonly ordered: boolean;
   readonly now: number;
 }
 
-export type MembersSnapshotParts = Pick<MembersSnapshot, 'history' | 'currentReplicas' | 'now'> & { readonly pods: readonly Stored<Pod>[] };
-
-export function membersSnapshot({ set, claim }: ClaimsSnapshot, { pods, ...rest }: MembersSnapshotParts): MembersSnapshot {
-  const range = ordinalsOf(set);
-  const wanted = pods.filter((pod) => isWithin(range, ordinalOf(pod)));
-  const condemned = pods.filter((pod) => !isWithin(range, ordinalOf(pod))).sort((a, b) => ordinalOf(b) - ordinalOf(a));
-  const podAt = new Map(wanted.map((pod) => [ordinalOf(pod), pod]));
-  return { ...rest, set, claim, range, podAt, condemned, ordered: set.spec.podManagementPolicy !== 'Parallel' };
-}
+/** OrderedReady: each pod waits for the one before it. */
+const isOrdered = ({ spec }: StatefulSet): boolean => spec.podManagementPolicy !== 'Parallel';
 
 /** Wanted pods first, then condemned ones, then those of an old revision: each group only once the former needs nothing. */
 export function planMembers(snapshot: MembersSnapshot): MembersPlan {
   const replicas = planReplicas(snapshot);
   if (replicas.stop !== undefined) return { actions: inParallelIfAllowed(snapshot, replicas.steps), reasons: [replicas.stop] };
-  const marks = snapshot.condemned.flatMap((pod) => marking(snapshot, pod));
+  const marks = [...snapshot.members.condemnedUnmarked()].flatMap((ordinal) => marking(snapshot, ordinal));
   const removal = planRemoval(snapshot);
   const actions = [...inParallelIfAllowed(snapshot, replicas.steps), ...inParallelIfAllowed(snapshot, marks), ...inParallelIfAllowed(snapshot, removal.steps)];
   if (removal.stop !== undefined) return { actions, reasons: [removal.stop] };
@@ -51,8 +39,8 @@ export function planMembers(snapshot: MembersSnapshot): MembersPlan {
 }
 
 /** In a Parallel StatefulSet pods do not wait for each other. */
-function inParallelIfAllowed({ ordered }: MembersSnapshot, steps: readonly PodStep[]): readonly StatefulSetAction[] {
-  return ordered || steps.length < 2 ? steps : [{ do: 'together', steps }];
+function inParallelIfAllowed({ set }: MembersSnapshot, steps: readonly PodStep[]): readonly StatefulSetAction[] {
+  return isOrdered(set) || steps.length < 2 ? steps : [{ do: 'together', steps }];
 }
 
 interface MemberPlan {
@@ -67,13 +55,15 @@ const stop = (code: string, text: string, ...steps: readonly PodStep[]): MemberP
 const burst = 500;
 
 function planReplicas(snapshot: MembersSnapshot): MemberPlan {
-  const { start, end } = snapshot.range;
+  const { set, members, now } = snapshot;
+  const ordered = isOrdered(set);
   const steps: PodStep[] = [];
-  for (let ordinal = start; ordinal < end; ordinal++) {
+  // A pod that is settled, and available where that counts, has no step and stops nothing.
+  for (const ordinal of ordered ? inOrder(ascending, members.unsettled(), members.unavailable(now)) : members.unsettled()) {
     if (steps.length >= burst) return stop('ManyPods', `${burst} pods are worked on; the next pass does the others`, ...steps);
     const plan = planMember(snapshot, ordinal);
     steps.push(...plan.steps);
-    if (plan.stop !== undefined && (snapshot.ordered || plan.stop.code === 'ClaimGoes')) return { steps, stop: plan.stop };
+    if (plan.stop !== undefined && (ordered || plan.stop.code === 'ClaimGoes')) return { steps, stop: plan.stop };
   }
   return { steps };
 }
@@ -81,13 +71,13 @@ function planReplicas(snapshot: MembersSnapshot): MemberPlan {
 function planMember(snapshot: MembersSnapshot, ordinal: number): MemberPlan {
   const { set } = snapshot;
   const name = memberName(set, ordinal);
-  const pod = snapshot.podAt.get(ordinal);
+  const pod = snapshot.members.at(ordinal);
   const member: Member = { name, ordinal, pod };
   if (pod === undefined) return creation(snapshot, member);
   if (isPodTerminal(pod)) return stop('PodEnded', `pod ${name} has ended and is replaced`, ...(isTerminating(pod) ? [] : [deletion(set, pod)]));
   const restored = pod.status.phase === 'Pending' ? restoration(snapshot, member) : { steps: [] };
   if (restored.stop !== undefined) return restored;
-  if (snapshot.ordered) {
+  if (isOrdered(set)) {
     const waits = whyNotYet(snapshot, pod);
     if (waits !== undefined) return { steps: restored.steps, stop: { code: 'PodNotReady', text: `pod ${name} ${waits}` } };
   }
@@ -109,10 +99,10 @@ function creation(snapshot: MembersSnapshot, member: Member): MemberPlan {
 }
 
 /** Pods below the partition are recreated with the current revision. */
-function stateFor({ set, history, range, currentReplicas }: MembersSnapshot, ordinal: number): TemplateRevision {
+function stateFor({ set, history, members }: MembersSnapshot, ordinal: number): TemplateRevision {
   const { type, rollingUpdate } = set.spec.updateStrategy;
-  const old = rollingUpdate === undefined ? (type === 'RollingUpdate' ? currentReplicas : 0) : (rollingUpdate.partition ?? 0);
-  return ordinal < range.start + old ? history.current : history.update;
+  const old = rollingUpdate === undefined ? (type === 'RollingUpdate' ? members.stayingReplicas(history.current.revision) : 0) : (rollingUpdate.partition ?? 0);
+  return ordinal < ordinalsOf(set).start + old ? history.current : history.update;
 }
 
 /** A Pending pod may wait for a claim that was deleted. */
@@ -136,34 +126,50 @@ function correction(snapshot: MembersSnapshot, member: Member, pod: Stored<Pod>)
   return [{ do: 'updatePod', set, podName: member.name, claims, ...(right === pod ? {} : { pod: { object: right, from: pod } }) }];
 }
 
-function marking(snapshot: MembersSnapshot, pod: Stored<Pod>): readonly PodStep[] {
-  const podName = pod.metadata.name;
-  const claims = ownerChanges(snapshot, { name: podName, ordinal: ordinalOf(pod), pod });
-  return claims.toUpdate.length === 0 ? [] : [{ do: 'updateClaims', set: snapshot.set, podName, claims }];
+function marking(snapshot: MembersSnapshot, ordinal: number): readonly PodStep[] {
+  const { set, members } = snapshot;
+  const podName = memberName(set, ordinal);
+  const claims = ownerChanges(snapshot, { name: podName, ordinal, pod: members.at(ordinal) });
+  return claims.toUpdate.length === 0 ? [] : [{ do: 'updateClaims', set, podName, claims }];
 }
 
 const deletion = (set: Stored<StatefulSet>, pod: Stored<Pod>): PodStep => ({ do: 'deletePod', set, pod });
 
-function planRemoval({ set, condemned, ordered, now }: MembersSnapshot): MemberPlan {
-  if (!ordered) return { steps: condemned.filter((pod) => !isTerminating(pod)).map((pod) => deletion(set, pod)) };
-  const [highest] = condemned;
+function planRemoval(snapshot: MembersSnapshot): MemberPlan {
+  const { set, members, now } = snapshot;
+  if (!isOrdered(set)) return { steps: [...podsAt(members, members.condemnedStaying())].flatMap((pod) => (isTerminating(pod) ? [] : [deletion(set, pod)])) };
+  const [highest] = podsAt(members, members.condemned());
   if (highest === undefined) return { steps: [] };
   const name = highest.metadata.name;
   if (isTerminating(highest)) return stop('PodGoes', `pod ${name} is being deleted`);
   // All wanted pods are healthy, or planning would have stopped before.
-  const firstUnhealthy = condemned.findLast((pod) => isUnavailable(pod, set, now));
+  const firstUnhealthy = lowestUnavailable(snapshot);
   const isWell = isRunningAndReady(highest) && isPodAvailable(highest, set.spec.minReadySeconds ?? 0, now);
   if (!isWell && highest !== firstUnhealthy)
     return stop('PodNotReady', `pod ${firstUnhealthy?.metadata.name ?? ''} has to be available before ${name} is deleted`);
   return stop('ScaleDown', `pod ${name} is not wanted any more`, deletion(set, highest));
 }
 
+function lowestUnavailable({ set, members, now }: MembersSnapshot): Stored<Pod> | undefined {
+  for (const pod of podsAt(members, members.condemnedUnavailable(now))) if (isUnavailable(pod, set, now)) return pod;
+  return undefined;
+}
+
+function* podsAt(members: Members, ordinals: Iterable<number>): Generator<Stored<Pod>, void, undefined> {
+  for (const ordinal of ordinals) {
+    const pod = members.at(ordinal);
+    if (pod !== undefined) yield pod;
+  }
+}
+
 /** The highest pod of an old revision is deleted and recreated; the next one only once that is available. */
-function planUpdate({ set, range, podAt, history, now }: MembersSnapshot): MemberPlan {
+function planUpdate({ set, members, history, now }: MembersSnapshot): MemberPlan {
   const { type, rollingUpdate } = set.spec.updateStrategy;
   if (type === 'OnDelete') return { steps: [] };
-  for (let ordinal = range.end - 1; ordinal >= range.start + (rollingUpdate?.partition ?? 0); ordinal--) {
-    const pod = podAt.get(ordinal);
+  const last = ordinalsOf(set).start + (rollingUpdate?.partition ?? 0);
+  for (const ordinal of members.outdated(history.update.revision, now)) {
+    if (ordinal < last) break;
+    const pod = members.at(ordinal);
     const name = memberName(set, ordinal);
     if (pod === undefined) return stop('PodMissing', `pod ${name} is being created`);
     if (revisionOf(pod) !== history.update.revision && !isTerminating(pod)) return stop('PodOutdated', `pod ${name} has an old revision`, deletion(set, pod));

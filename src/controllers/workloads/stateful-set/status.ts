@@ -1,7 +1,5 @@
 import type { Pod, StatefulSet, StatefulSetStatus } from '../../../api/generated/types.ts';
-import type { Stored } from '../../../api/stored.ts';
 import { isPodAvailable, isPodReady } from '../../pods/state.ts';
-import { revisionOf } from './identity.ts';
 import type { History } from './revisions.ts';
 
 export const isTerminating = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined;
@@ -12,26 +10,33 @@ export const isRunningAndReady = (pod: Pod): boolean => pod.status.phase === 'Ru
 export const isUnavailable = (pod: Pod, { spec }: StatefulSet, now: number): boolean =>
   isTerminating(pod) || !isPodAvailable(pod, spec.minReadySeconds ?? 0, now);
 
+/** The pods as they are counted. */
+export interface CountedMembers {
+  readonly replicas: number;
+  readonly readyReplicas: number;
+  availableReplicas(now: number): number;
+  /** Pods of a revision that are not being deleted. */
+  stayingReplicas(revision: string): number;
+}
+
 export interface StatusSnapshot {
-  readonly pods: readonly Stored<Pod>[];
+  readonly members: CountedMembers;
   readonly history: Pick<History, 'current' | 'update' | 'collisionCount'>;
 }
 
 /** The status that follows from these pods. */
-export function statusOf(set: StatefulSet, { pods, history }: StatusSnapshot, now: number): StatefulSetStatus {
+export function statusOf(set: StatefulSet, { members, history }: StatusSnapshot, now: number): StatefulSetStatus {
   const { current, update, collisionCount } = history;
-  const ready = pods.filter(isRunningAndReady);
-  const staying = pods.filter((pod) => !isTerminating(pod));
   const status = {
     observedGeneration: set.metadata.generation ?? 0,
-    replicas: pods.length,
-    readyReplicas: ready.length,
-    currentReplicas: staying.filter((pod) => revisionOf(pod) === current.revision).length,
-    updatedReplicas: staying.filter((pod) => revisionOf(pod) === update.revision).length,
+    replicas: members.replicas,
+    readyReplicas: members.readyReplicas,
+    currentReplicas: members.stayingReplicas(current.revision),
+    updatedReplicas: members.stayingReplicas(update.revision),
     currentRevision: current.revision,
     updateRevision: update.revision,
     collisionCount,
-    availableReplicas: ready.filter((pod) => isPodAvailable(pod, set.spec.minReadySeconds ?? 0, now)).length,
+    availableReplicas: members.availableReplicas(now),
   };
   return isUpdated(set, status) ? { ...status, currentReplicas: status.updatedReplicas, currentRevision: status.updateRevision } : status;
 }
