@@ -32,11 +32,13 @@ import type {
   StorageClass,
   VolumeAttachment,
 } from '../api/generated/types.ts';
+import type { LabelSelector } from '../api/selectors/label-selector.ts';
 import type { Stored } from '../api/stored.ts';
 import type { Client } from '../client/client.ts';
 import type { World } from '../world/world.ts';
 import type { NodeInfo } from './node-info.ts';
 import type { PodInfo } from './pod-info.ts';
+import type { SelectedPods } from './selected-pods.ts';
 
 export type { NodeInfo } from './node-info.ts';
 export type { PodInfo } from './pod-info.ts';
@@ -88,6 +90,8 @@ export interface ClusterSnapshot {
   readonly nodesWithAntiAffinity: ReadonlySet<NodeInfo>;
   /** The pods with a node, assumed pods included. */
   podsIn(namespace: string): Iterable<PodInfo>;
+  /** How many of them a selector selects. Pods that are being deleted, and pods on nodes that do not exist, do not count. */
+  selectedPods(namespace: string, selector: LabelSelector): SelectedPods;
   readonly namespacesWithPods: Iterable<string>;
   /** How many pods with a node (assumed pods included) use the claim 'namespace/name'. */
   claimUsers(claimKey: string): number;

@@ -132,7 +132,7 @@ function takeOut(pods: PodInfo[], uid: string): PodInfo | undefined {
   return found;
 }
 
-export function countUp(counts: Map<string, number>, key: string, times: 1 | -1): void {
+export function countUp(counts: Map<string, number>, key: string, times: number): void {
   const count = (counts.get(key) ?? 0) + times;
   if (count > 0) counts.set(key, count);
   else counts.delete(key);

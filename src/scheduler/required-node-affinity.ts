@@ -13,6 +13,10 @@ export class RequiredNodeAffinity {
     this.#terms = required === undefined ? undefined : nodeTermsOf(required);
   }
 
+  get matchesEveryNode(): boolean {
+    return this.#labels.length === 0 && this.#terms === undefined;
+  }
+
   matches(node: { readonly name: string; readonly labels: Labels | undefined }): boolean {
     const { labels } = node;
     for (const [key, value] of this.#labels) if (labels === undefined || !Object.hasOwn(labels, key) || labels[key] !== value) return false;

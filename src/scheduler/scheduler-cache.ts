@@ -1,8 +1,11 @@
 import type { Node } from '../api/generated/types.ts';
+import { deepEqual } from '../api/schema/plain-object.ts';
+import type { LabelSelector } from '../api/selectors/label-selector.ts';
 import type { ClusterSnapshot } from './framework.ts';
 import { countUp, LiveNodeInfo } from './node-info.ts';
 import { NodeTree } from './node-tree.ts';
 import { placedOn, type PodInfo } from './pod-info.ts';
+import { type SelectedPods, SelectedPodsIndex } from './selected-pods.ts';
 
 /**
  * The scheduler cache (kube-scheduler's backend/cache): nodes and the pods on them, updated by each event.
@@ -29,6 +32,7 @@ export class SchedulerCache implements ClusterSnapshot {
   readonly #stranded = new Map<string, Map<string, PodInfo>>();
   readonly #byNamespace = new Map<string, Map<string, PodInfo>>();
   readonly #claimUsers = new Map<string, number>();
+  readonly #selectedPods = new SelectedPodsIndex(this);
 
   constructor(views: ClusterSnapshot['views']) {
     this.views = views;
@@ -44,6 +48,10 @@ export class SchedulerCache implements ClusterSnapshot {
 
   podsIn(namespace: string): Iterable<PodInfo> {
     return this.#byNamespace.get(namespace)?.values() ?? [];
+  }
+
+  selectedPods(namespace: string, selector: LabelSelector): SelectedPods {
+    return this.#selectedPods.of(namespace, selector);
   }
 
   get namespacesWithPods(): Iterable<string> {
@@ -71,6 +79,7 @@ export class SchedulerCache implements ClusterSnapshot {
       for (const pod of this.#stranded.get(name)?.values() ?? []) this.#attach(pod, info);
       this.#stranded.delete(name);
     } else {
+      if (!deepEqual(info.labels, node.metadata.labels)) this.#selectedPods.clear();
       info.setNode(node);
     }
     this.#order.set(info);
@@ -84,6 +93,7 @@ export class SchedulerCache implements ClusterSnapshot {
     this.nodesWithAffinity.delete(info);
     this.nodesWithAntiAffinity.delete(info);
     for (const pod of info.pods) this.#strand(pod);
+    if (info.pods.length > 0) this.#selectedPods.clear();
   }
 
   /** A watch event shows the pod on its node. */
@@ -138,11 +148,13 @@ export class SchedulerCache implements ClusterSnapshot {
 
   #attach(pod: PodInfo, info: LiveNodeInfo): void {
     info.addPod(pod);
+    this.#selectedPods.podChanged(pod, info, 1);
     this.#noteAffinity(info);
   }
 
   #detach(pod: PodInfo, info: LiveNodeInfo): void {
     info.removePod(pod);
+    this.#selectedPods.podChanged(pod, info, -1);
     this.#noteAffinity(info);
   }
 

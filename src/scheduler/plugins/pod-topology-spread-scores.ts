@@ -1,6 +1,7 @@
+import { selectsEverything } from '../../api/selectors/label-selector.ts';
 import type { ClusterSnapshot, NodeInfo, PodInfo } from '../framework.ts';
 import { maxNodeScore } from './normalize-score.ts';
-import { Eligibility, hasAllTopologyKeys, isCounted, type SpreadConstraint } from './spread-constraints.ts';
+import { Eligibility, hasAllTopologyKeys, type SpreadConstraint } from './spread-constraints.ts';
 import { topologyValueOf } from './topology-counts.ts';
 
 export interface SpreadScoreContext {
@@ -42,21 +43,25 @@ function countByDomain(
   const byNode = topologyKey === hostname;
   const domainOf = (node: NodeInfo): string => (byNode ? node.name : (topologyValueOf(node, topologyKey) ?? ''));
   const counts = new Map(candidates.map((node) => [domainOf(node), 0]));
+  // An empty selector counts no pod, as in Kubernetes.
+  if (selectsEverything(constraint.selector)) return counts;
+  const selected = snapshot.selectedPods(pod.namespace, constraint.selector);
+  if (byNode) {
+    for (const name of counts.keys()) counts.set(name, selected.byNode.get(name) ?? 0);
+    return counts;
+  }
   const eligibility = new Eligibility(pod.pod);
-  const eligible = new Map<string, boolean>();
-  for (const other of snapshot.podsIn(pod.namespace)) {
-    if (!isCounted(constraint, other)) continue;
-    const node = snapshot.node(other.nodeName);
-    if (node === undefined) continue;
-    const domain = domainOf(node);
-    const count = counts.get(domain);
-    if (count === undefined) continue;
-    let isEligible = byNode || eligible.get(node.name);
-    if (isEligible === undefined) {
-      isEligible = (!requiresAllTopologyKeys || hasAllTopologyKeys(node.labels, constraints)) && eligibility.counts(node, constraint);
-      eligible.set(node.name, isEligible);
-    }
-    if (isEligible) counts.set(domain, count + 1);
+  if (!requiresAllTopologyKeys && eligibility.countsAll(constraint)) {
+    const byValue = selected.byLabel(topologyKey);
+    for (const value of counts.keys()) counts.set(value, byValue.get(value) ?? 0);
+    return counts;
+  }
+  for (const [name, pods] of selected.byNode) {
+    const node = snapshot.node(name);
+    const count = node === undefined ? undefined : counts.get(domainOf(node));
+    if (node === undefined || count === undefined) continue;
+    if (requiresAllTopologyKeys && !hasAllTopologyKeys(node.labels, constraints)) continue;
+    if (eligibility.counts(node, constraint)) counts.set(domainOf(node), count + pods);
   }
   return counts;
 }

@@ -1,6 +1,6 @@
-import { matchesLabels, SelectorError } from '../../api/selectors/label-selector.ts';
+import { matchesLabels, SelectorError, selectsEverything } from '../../api/selectors/label-selector.ts';
 import { type ClusterSnapshot, type CyclePlugin, type NodeInfo, type Plugin, pluginFailure, type PodInfo, type Rejection, rejection } from '../framework.ts';
-import { constraintsOf, defaultConstraints, Eligibility, hasAllTopologyKeys, isCounted, ServiceIndex, type SpreadConstraint } from './spread-constraints.ts';
+import { constraintsOf, defaultConstraints, Eligibility, hasAllTopologyKeys, ServiceIndex, type SpreadConstraint } from './spread-constraints.ts';
 import { topologySpreadHint } from './pod-topology-spread-hints.ts';
 import { spreadScores } from './pod-topology-spread-scores.ts';
 import { topologyValueOf } from './topology-counts.ts';
@@ -47,11 +47,13 @@ function domainsOf(pod: PodInfo, snapshot: ClusterSnapshot, constraints: readonl
       if (counts[i]?.has(domain) === false) counts[i].set(domain, 0);
     }
   }
-  for (const other of snapshot.podsIn(pod.namespace)) {
-    for (const [i, constraint] of constraints.entries()) {
-      if (eligible[i]?.has(other.nodeName) !== true || !isCounted(constraint, other)) continue;
-      const domain = topologyValueOf(snapshot.node(other.nodeName) ?? { labels: undefined }, constraint.topologyKey) ?? '';
-      counts[i]?.set(domain, (counts[i].get(domain) ?? 0) + 1);
+  for (const [i, constraint] of constraints.entries()) {
+    // An empty selector counts no pod, as in Kubernetes.
+    if (selectsEverything(constraint.selector)) continue;
+    for (const [name, pods] of snapshot.selectedPods(pod.namespace, constraint.selector).byNode) {
+      if (eligible[i]?.has(name) !== true) continue;
+      const domain = topologyValueOf(snapshot.node(name) ?? { labels: undefined }, constraint.topologyKey) ?? '';
+      counts[i]?.set(domain, (counts[i].get(domain) ?? 0) + pods);
     }
   }
   return counts.map((each) => new Domains(each));

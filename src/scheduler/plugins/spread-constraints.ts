@@ -115,15 +115,16 @@ export class Eligibility {
     this.#required = new RequiredNodeAffinity(pod);
   }
 
+  /** Whether every node counts, without a look at each. */
+  countsAll({ honorsAffinity, honorsTaints }: SpreadConstraint): boolean {
+    return !honorsTaints && (!honorsAffinity || this.#required.matchesEveryNode);
+  }
+
   counts(node: NodeInfo, { honorsAffinity, honorsTaints }: SpreadConstraint): boolean {
     if (honorsAffinity && !this.#required.matches(node)) return false;
     return !honorsTaints || node.repellingTaints.length === 0 || untolerated(node.repellingTaints, this.#pod.spec.tolerations ?? []) === undefined;
   }
 }
-
-/** An empty selector counts no pod, as in Kubernetes. */
-export const isCounted = ({ selector }: SpreadConstraint, { pod, labels }: PodInfo): boolean =>
-  !selectsEverything(selector) && pod.metadata.deletionTimestamp === undefined && matchesLabels(selector, labels);
 
 export const hasAllTopologyKeys = (labels: Labels | undefined, constraints: readonly SpreadConstraint[]): boolean =>
   constraints.every(({ topologyKey }) => labels !== undefined && Object.hasOwn(labels, topologyKey));
