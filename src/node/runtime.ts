@@ -25,6 +25,7 @@ export interface Runtime {
 
   /** A sandbox with a network (and hostname, IPC) for the pod's containers. If it is there already, nothing happens. */
   startPod(spec: PodSandboxSpec): Promise<Result<PodSandbox>>;
+  limitPod(uid: string, limits: ContainerLimits): Promise<Result<undefined>>;
   /** Kills the pod's containers and removes the sandbox; `pod` then still knows how containers ended. */
   stopPod(uid: string): Promise<void>;
   /** Forgets the pod, its containers and their logs. Only after `stopPod`. */
@@ -89,6 +90,8 @@ export interface PodSandboxSpec {
   readonly sharesProcesses?: boolean;
   /** Kernel parameters of its namespaces: paths below /proc/sys, and values. */
   readonly sysctls?: readonly { readonly path: string; readonly value: string }[];
+  /** Of all its containers together, with what running the pod costs. */
+  readonly resources: ContainerLimits;
   /** All lines of /etc/resolv.conf; undefined: the host's. */
   readonly resolvConf: string | undefined;
   /** All lines of /etc/hosts; on the host's network, those after the host's own. */

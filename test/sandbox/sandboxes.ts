@@ -90,6 +90,7 @@ export const podSpec = (over: Partial<PodSandboxSpec> = {}): PodSandboxSpec => (
   hostname: 'web',
   address: undefined,
   hostIpc: false,
+  resources: { cpuMilli: undefined, cpuRequestMilli: undefined, memoryBytes: undefined },
   resolvConf: 'nameserver 10.0.0.10\n',
   hosts: '127.0.0.1\tlocalhost\n',
   ...over,

@@ -3,6 +3,7 @@ import { quantityMilliValue, quantityValue } from '../../api/quantity.ts';
 import type { ContainerDevice, ContainerMount } from '../contract.ts';
 import { appArmorName, appArmorProfile } from '../security/app-armor.ts';
 import { sysctlPath } from '../security/sysctls.ts';
+import { podLimitsOf } from './pod-limits.ts';
 import { resolvConfOf } from './resolv-conf.ts';
 import type { ContainerLimits, ContainerSpec, ContainerUser, EnvVariable, PodSandboxSpec } from '../runtime.ts';
 
@@ -72,6 +73,7 @@ export function sandboxSpecOf(pod: Pod, { address, clusterDomain, nameServer, fr
     hostIpc: pod.spec.hostIPC === true,
     sharesProcesses: pod.spec.shareProcessNamespace === true,
     sysctls: (pod.spec.securityContext?.sysctls ?? []).map((each) => ({ path: sysctlPath(each.name), value: each.value })),
+    resources: podLimitsOf(pod),
     resolvConf: resolvConfOf(pod, { clusterDomain, nameServer }),
     hosts: hostsFile(pod, address, clusterDomain),
   };

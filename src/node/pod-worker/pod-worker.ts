@@ -8,6 +8,7 @@ import type { ImageEvent, ImageVolume } from '../images/image-manager.ts';
 import { containerReference } from '../pods/container-reference.ts';
 import { initialWorkerState, type KillContainer, type PodWorkerAction, type PodWorkerState, type ResizeContainer, type StartContainer } from './actions.ts';
 import { containerSpecOf, limitsOf, sandboxSpecOf } from './container-spec.ts';
+import { podLimitsOf } from './pod-limits.ts';
 import { runtimeHandlerProblem } from '../security/runtime-handler.ts';
 import { sandboxProblem } from '../security/security-context.ts';
 import { seccompFilter } from '../security/seccomp-filter.ts';
@@ -275,9 +276,16 @@ export class PodWorker {
     return runHandler(handler, { runtime, world, container, field, id, ip: ipOf(pod), timeoutMs: ms });
   }
 
-  /** A container that has just ended needs no other limits. */
+  /**
+   * A container that has just ended needs no other limits. The pod's limit is raised before the container's and lowered after it: the kernel does not let a container
+   * have more than its pod, or a pod less than it uses. The first attempt to lower it may thus fail.
+   */
   async #resize(pod: Stored<Pod>, { container, id }: ResizeContainer): Promise<Outcome> {
-    const changed = await this.#context.runtime.limitContainer(id, limitsOf(container));
+    const { runtime } = this.#context;
+    const limitPod = () => runtime.limitPod(pod.metadata.uid, podLimitsOf(pod));
+    const raised = await limitPod();
+    const own = await runtime.limitContainer(id, limitsOf(container));
+    const changed = own.ok && !raised.ok ? await limitPod() : own;
     if (changed.ok || changed.error.reason === 'not-found') return 'done';
     this.#record(pod, container, { type: 'Warning', reason: 'ResizeError', message: `Error resizing container ${container.name}: ${changed.error.message}` });
     return { retry: changed.error.message };

@@ -85,6 +85,10 @@ export class SimulatedRuntime implements Runtime {
     if (!process.alive) await never();
   }
 
+  limitPod(): Promise<Result<undefined>> {
+    return this.#call(() => ({ ok: true, value: undefined }));
+  }
+
   limitContainer(): Promise<Result<undefined>> {
     return this.#call(() => ({ ok: true, value: undefined }));
   }

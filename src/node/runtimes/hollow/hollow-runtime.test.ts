@@ -67,6 +67,7 @@ class Bench {
       hostname: 'web',
       address: '10.0.0.5',
       hostIpc: false,
+      resources: { cpuMilli: undefined, cpuRequestMilli: undefined, memoryBytes: undefined },
       resolvConf: '',
       hosts: '',
     });

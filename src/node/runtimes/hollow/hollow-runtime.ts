@@ -178,6 +178,10 @@ export class HollowRuntime implements Runtime {
     });
   }
 
+  limitPod(): Promise<Result<undefined>> {
+    return this.limitContainer();
+  }
+
   limitContainer(): Promise<Result<undefined>> {
     return Promise.resolve({ ok: true, value: undefined });
   }

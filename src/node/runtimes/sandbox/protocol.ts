@@ -15,6 +15,7 @@ export type ShimOpening =
 
 export type ShimCall =
   | { readonly call: 'start-pod'; readonly spec: PodSandboxSpec }
+  | { readonly call: 'limit-pod'; readonly uid: string; readonly limits: ContainerLimits }
   | { readonly call: 'stop-pod'; readonly uid: string }
   | { readonly call: 'remove-pod'; readonly uid: string }
   | { readonly call: 'start-container'; readonly spec: ContainerSpec }

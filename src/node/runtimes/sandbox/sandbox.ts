@@ -78,6 +78,10 @@ class SandboxRuntime implements Runtime {
     return this.#call<PodSandbox>({ call: 'start-pod', spec });
   }
 
+  async limitPod(uid: string, limits: ContainerLimits): Promise<Result<undefined>> {
+    return this.#call<undefined>({ call: 'limit-pod', uid, limits });
+  }
+
   async stopPod(uid: string): Promise<void> {
     await this.#call({ call: 'stop-pod', uid });
   }

@@ -40,7 +40,7 @@ describe('control groups version 2', () => {
   test('a pod has a limit of processes, and its controllers are passed on, also without limits in its spec', () => {
     hierarchy('cpuset cpu memory pids');
     const groups = new ControlGroups('moor-0', root);
-    groups.makePod('a');
+    groups.makePod('a', none);
     expect(read('moor-0/pod-a/pids.max')).toBe('4096');
     expect(isBelowMachine(read('moor-0/memory.max'))).toBe(true);
     for (const parent of ['', 'moor-0', 'moor-0/pod-a']) expect(read(path.join(parent, 'cgroup.subtree_control'))).toMatch(/^\+(cpu|memory|pids)$/);
@@ -69,7 +69,7 @@ describe('control groups version 2', () => {
       'limits.memory cannot be set: this machine has no memory controller of control groups',
     );
     hierarchy('cpu');
-    expect(() => groups.makePod('a')).toThrow('this machine has no pids controller of control groups');
+    expect(() => groups.makePod('a', none)).toThrow('this machine has no pids controller of control groups');
   });
 });
 
@@ -88,7 +88,7 @@ describe('control groups version 1', () => {
 
   test('a container is in a group of every hierarchy, and opens only the devices that it is given', () => {
     const groups = new ControlGroups('moor-0', root);
-    groups.makePod('a');
+    groups.makePod('a', none);
     expect(read('pids/moor-0/pod-a/pids.max')).toBe('4096');
     expect(isBelowMachine(read('memory/moor-0/memory.limit_in_bytes'))).toBe(true);
     const { groups: joined } = groups.makeContainer('a', 'c', { limits: none, devices: { allowed: usualDevices } });
@@ -96,6 +96,15 @@ describe('control groups version 1', () => {
     expect(read('devices/moor-0/pod-a/c/devices.deny')).toBe('a');
     expect(read('devices/moor-0/pod-a/c/devices.allow')).toContain('c 136:* rwm');
     expect(read('memory/moor-0/pod-a/c/memory.limit_in_bytes')).toBe('9223372036854771712\n');
+  });
+
+  test('a pod has limits for all of its containers together, which change with them', () => {
+    const groups = new ControlGroups('moor-0', root);
+    groups.makePod('a', some);
+    const values = () => ['memory/moor-0/pod-a/memory.limit_in_bytes', 'cpu/moor-0/pod-a/cpu.cfs_quota_us', 'cpu/moor-0/pod-a/cpu.shares'].map(read);
+    expect(values()).toEqual(['1048576', '50000', '256']);
+    groups.limitPod('a', { cpuMilli: undefined, cpuRequestMilli: 0, memoryBytes: 1 << 21 });
+    expect(values()).toEqual(['2097152', '-1', '2']);
   });
 
   test('what the kernel refuses is an error', () => {

@@ -2,7 +2,7 @@
  * The control groups of pods and their containers, version 1 or 2:
  *
  *     moor-1a2b3c4d/          of the shim: all pods of a node together leave memory to the machine, as the kubelet's node allocatable
- *       pod-<uid>/            a limit of processes
+ *       pod-<uid>/            a limit of processes, and of memory and CPU for all containers together
  *         <container>/        memory, CPU and devices
  *
  * What the kernel refuses is an error: a container never runs without a limit that it was to have.
@@ -72,7 +72,7 @@ export class ControlGroups {
   }
 
   /** Makes the group of a pod, if there is none. @throws if it cannot have one */
-  makePod(uid: string): void {
+  makePod(uid: string, limits: ContainerLimits): void {
     const name = podName(uid);
     if (this.#isUnified) {
       const shim = path.join(this.#root, this.#group);
@@ -83,12 +83,18 @@ export class ControlGroups {
     if (limited === undefined) throw new Error('the number of its processes cannot be limited: this machine has no pids controller of control groups');
     write(path.join(limited, 'pids.max'), String(mostProcesses));
     this.#boundMemory();
+    this.limitPod(uid, limits);
   }
 
   /** Of the shim's group. */
   #boundMemory(): void {
     const directory = this.#directoryOf('memory', '');
     if (directory !== undefined) setIfOther(path.join(directory, this.#isUnified ? 'memory.max' : 'memory.limit_in_bytes'), String(podsMemory()));
+  }
+
+  /** @throws if the kernel refuses a limit */
+  limitPod(uid: string, limits: ContainerLimits): void {
+    this.#limit(limits, (controller) => this.#directoryOf(controller, podName(uid)));
   }
 
   /** @throws if the kernel refuses a limit */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { ContainerRun, ContainerSpec, PodSandbox, PodSandboxSpec, PodState, Result } from '../../../runtime.ts';
+import type { ContainerLimits, ContainerRun, ContainerSpec, PodSandbox, PodSandboxSpec, PodState, Result } from '../../../runtime.ts';
 import { pauseInit, podNamespaces } from '../init/pause-init.ts';
 import { failureOf } from '../init/reports.ts';
 import { type ContainerCheckpoint, type HeldNamespaces, ShimContainer, type ShimContainerContext } from './container.ts';
@@ -86,7 +86,7 @@ export class ShimPod {
     writeFileSync(files.resolvConf, spec.resolvConf ?? tryRead('/etc/resolv.conf'));
     writeFileSync(files.hostname, `${spec.hostname}\n`);
     try {
-      this.#context.controlGroups.makePod(this.uid);
+      this.#context.controlGroups.makePod(this.uid, spec.resources);
     } catch (error) {
       return { ok: false, error: { reason: 'failed', message: (error as Error).message } };
     }
@@ -94,6 +94,15 @@ export class ShimPod {
     if (typeof started === 'string') return { ok: false, error: { reason: 'failed', message: started } };
     this.#save({ spec, pause: started, ips: spec.address === undefined ? [] : [spec.address] });
     return { ok: true, value: { ips: this.#checkpoint.ips } };
+  }
+
+  limit(limits: ContainerLimits): Result<undefined> {
+    try {
+      this.#context.controlGroups.limitPod(this.uid, limits);
+      return { ok: true, value: undefined };
+    } catch (error) {
+      return { ok: false, error: { reason: 'failed', message: (error as Error).message } };
+    }
   }
 
   async startContainer(spec: ContainerSpec): Promise<Result<ContainerRun>> {

@@ -265,6 +265,8 @@ class ContainerShim {
       case 'stop-container':
         await this.#container(call.id)?.stop(call.graceMs);
         return done;
+      case 'limit-pod':
+        return this.#pods.get(call.uid)?.limit(call.limits) ?? { ok: false, error: { reason: 'not-found', message: 'no such pod' } };
       case 'limit-container': {
         const container = this.#container(call.id);
         return container?.limit(call.limits) ?? { ok: false, error: { reason: 'not-found', message: 'no such container' } };
