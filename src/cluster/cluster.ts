@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import path from 'node:path';
-import { allKinds, followedKinds, kubernetesKinds } from '../api/kinds/index.ts';
+import { followedKinds, kubernetesKinds, servedKinds } from '../api/kinds/index.ts';
 import { createPaths } from '../apiserver/discovery/paths.ts';
 import type { Auditor } from '../apiserver/audit/auditor.ts';
 import { createAuthenticator } from '../apiserver/authentication/authenticator.ts';
@@ -176,7 +176,7 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   const authorizer = controllerAuthorizer(roles.authorizer, controllerRoles, relations);
   const api: RunningApi = createApi({
     store,
-    kinds: allKinds,
+    kinds: servedKinds,
     world,
     tokens,
     access: { authorizer, rbac: roles.authorizer },
@@ -344,7 +344,7 @@ const servingTls = ({ authority, serving }: Certificates) => ({ ...serving, clie
 async function listenOn(listen: { host: string; port: number }, serving: Serving): Promise<HttpServer> {
   const { api, store, world, tokens, authorizer, certificates, readiness, plain, metrics, auditor, podStreams, nodeStats, aggregator } = serving;
   // With --plain the mooring.dev kinds exist for the controllers, but are hidden from clients.
-  const kinds = plain ? kubernetesKinds : allKinds;
+  const kinds = plain ? kubernetesKinds : servedKinds;
   countStore(metrics, store);
   // Assigned once the server listens, before the first request.
   let address = '';

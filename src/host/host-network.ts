@@ -5,6 +5,7 @@ import type { HostNetwork } from '../world/host-network.ts';
 export const realHostNetwork: HostNetwork = {
   nft: (commands) => run(['nft', '-f', '-'], commands),
   ip: (commands) => run(['ip', '-force', '-batch', '-'], commands),
+  bridge: (commands) => run(['bridge', '-force', '-batch', '-'], commands),
   sysctl: (name) =>
     readFile(`/proc/sys/${name}`, 'utf8').then(
       (text) => text.trim(),
@@ -16,6 +17,10 @@ export const realHostNetwork: HostNetwork = {
       (error: Error) => error.message,
     ),
 };
+
+/** The names of all links of this process's network namespace, which /sys/class/net need not show. */
+export const networkLinks = async (): Promise<readonly string[]> =>
+  (await readFile('/proc/net/dev', 'utf8').catch(() => '')).split('\n').flatMap((line) => /^\s*([^\s:]+):/.exec(line)?.[1] ?? []);
 
 /** A program that hangs is killed: the next change would wait for it. */
 const longestMs = 30_000;

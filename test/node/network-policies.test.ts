@@ -30,7 +30,7 @@ async function startPolicies(world: SimulatedWorld) {
     kernel.sent.push(commands);
     return '';
   };
-  const network = { nft, ip: async () => '', sysctl: async () => undefined, setSysctl: async () => '' };
+  const network = { nft, ip: async () => '', bridge: async () => '', sysctl: async () => undefined, setSysctl: async () => '' };
   const informers = new Informers({ world, client: createClient({ transport }) });
   const table: NftablesTable = new NftablesTable({
     world,
@@ -42,7 +42,15 @@ async function startPolicies(world: SimulatedWorld) {
   });
   const refused: (string | undefined)[] = [];
   await table.open();
-  const policies = new NetworkPolicies({ world, informers, nodes: new Set(['a']), table, onTooLarge: () => undefined, sha256: (text) => text });
+  const policies: NetworkPolicies<Pod> = new NetworkPolicies({
+    world,
+    informers,
+    pods: informers.cache(podKind),
+    nodes: new Set(['a']),
+    table,
+    onTooLarge: () => undefined,
+    sha256: (text) => text,
+  });
   return { client, informers, kernel, policies, refused };
 }
 

@@ -4,6 +4,7 @@ import { apiServiceKind } from './apiregistration/api-service.ts';
 import { autoscalingKinds } from './autoscaling/index.ts';
 import { storageAndCoreKinds } from './core-and-storage-kinds.ts';
 import { flowcontrolKinds } from './flowcontrol/index.ts';
+import { podAddressKind } from './mooring/pod-address.ts';
 import { volumeIntentKind } from './mooring/volume-intent.ts';
 import { networkingKinds } from './networking/index.ts';
 import { rbacKinds } from './rbac/index.ts';
@@ -31,11 +32,15 @@ export const kubernetesKinds: readonly Kind[] = [
 /** Every kind that is served: Kubernetes' and our own, which `--plain` hides from clients. */
 export const allKinds: readonly Kind[] = [...kubernetesKinds, untypedKind(volumeIntentKind)];
 
+/** The same, and views of stored objects that clients only read. */
+export const servedKinds: readonly Kind[] = [...allKinds, untypedKind(podAddressKind)];
+
 /** The kinds that controllers of every kind follow: also those that are served by predefined definitions. */
 export const followedKinds: readonly Kind[] = [...allKinds, ...predefinedKinds];
 
-const byResource = new Map(followedKinds.map((kind) => [`${apiVersionOf(kind)}/${kind.plural}`, kind]));
-const byName = new Map(followedKinds.map((kind) => [`${apiVersionOf(kind)}/${kind.kind}`, kind]));
+const addressedKinds: readonly Kind[] = [...followedKinds, untypedKind(podAddressKind)];
+const byResource = new Map(addressedKinds.map((kind) => [`${apiVersionOf(kind)}/${kind.plural}`, kind]));
+const byName = new Map(addressedKinds.map((kind) => [`${apiVersionOf(kind)}/${kind.kind}`, kind]));
 
 /** The kind behind a path: `kindFor('storage.k8s.io', 'v1', 'storageclasses')`. */
 export function kindFor(group: string, version: string, plural: string): Kind | undefined {

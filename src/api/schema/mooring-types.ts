@@ -3,6 +3,26 @@
  * then a field a line with its type, its number in protobuf, and flags. Their TypeScript twins are in `kinds/mooring/`.
  */
 export const mooringTypeLines: Readonly<Record<string, string>> = {
+  PodAddress: `mooring.dev/v1 PodAddress
+- TypeMeta 0 inline
+metadata ObjectMeta 1 omitempty optional
+spec PodAddressSpec 2 omitempty optional
+status PodAddressStatus 3 omitempty optional`,
+  PodAddressList: `mooring.dev/v1 PodAddressList
+- TypeMeta 0 inline
+metadata ListMeta 1 omitempty optional
+items []PodAddress 2`,
+  PodAddressSpec: `mooring.dev/v1 PodAddressSpec
+nodeName string 1 omitempty optional
+hostNetwork bool 2 omitempty optional
+containers []PodAddressContainer 3 omitempty optional list=atomic
+initContainers []PodAddressContainer 4 omitempty optional list=atomic`,
+  PodAddressContainer: `mooring.dev/v1 PodAddressContainer
+name string 1
+ports []ContainerPort 2 omitempty optional list=atomic`,
+  PodAddressStatus: `mooring.dev/v1 PodAddressStatus
+phase string 1 omitempty optional
+podIP string 2 omitempty optional`,
   VolumeBinding: `mooring.dev/v1 VolumeBinding
 - TypeMeta 0 inline
 metadata ObjectMeta 1 omitempty optional

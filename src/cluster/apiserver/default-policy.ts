@@ -11,9 +11,9 @@ import { controllerPolicy } from '../access/controller-roles.ts';
 const rbac = { group: 'rbac.authorization.k8s.io', version: 'rbac.authorization.k8s.io/v1' } as const;
 
 /**
- * What the network of a joined node reads, beyond the node's own objects: Services and their endpoints, the other nodes' addresses, the names of namespaces, and
- * NetworkPolicies, to say that they are not enforced there. In other clusters, kube-proxy and the network plugin have these rights on each node. Not the pods of
- * other nodes: they name secrets, images and commands.
+ * What the network of a joined node reads, beyond the node's own objects: Services and their endpoints, the other nodes' addresses, namespaces, NetworkPolicies and
+ * the addresses of the pods that they select. In other clusters, kube-proxy and the network plugin have these rights on each node. Not the pods of other nodes: they
+ * name secrets, images and commands (docs/decisions/0024).
  */
 const nodeNetworkRole: ClusterRole = {
   apiVersion: rbac.version,
@@ -23,6 +23,7 @@ const nodeNetworkRole: ClusterRole = {
     { apiGroups: [''], resources: ['services', 'nodes', 'namespaces'], verbs: ['list', 'watch'] },
     { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
     { apiGroups: ['networking.k8s.io'], resources: ['networkpolicies'], verbs: ['list', 'watch'] },
+    { apiGroups: ['mooring.dev'], resources: ['podaddresses'], verbs: ['list', 'watch'] },
   ],
 };
 

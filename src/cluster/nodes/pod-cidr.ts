@@ -16,16 +16,22 @@ export interface PodCidrOptions {
 }
 
 /**
- * The CIDR of a node's pods: the one in its Node object, since that is immutable; for a new node one that is free on this machine, nodes of other
- * clusters included.
+ * The CIDR of a node's pods: the one in its Node object, since that is immutable; for a new node one that no other node of the cluster has and that is free on this
+ * machine, nodes of other clusters included.
  */
 export async function podCidrFor({ node, root, own, alsoTaken = [] }: PodCidrOptions): Promise<string> {
-  const known = await createClient({ transport: own }).get(nodeKind, { name: node });
+  const client = createClient({ transport: own });
+  const known = await client.get(nodeKind, { name: node });
   const registered = known.ok ? known.value.spec.podCIDR : undefined;
-  return registered ?? freeBlock(root, [...alsoTaken, ...(await routes()).flatMap(({ via, cidr }) => (via === `moor-${nameOf(root)}` ? [] : cidr))]);
+  if (registered !== undefined) return registered;
+  const nodes = await client.list(nodeKind);
+  const ofNodes = nodes.ok ? nodes.value.items.flatMap(({ spec }) => spec.podCIDR ?? []) : [];
+  const onMachine = (await routes()).flatMap(({ via, cidr }) => (via === `moor-${nameOf(root)}` ? [] : cidr));
+  return freeBlock(root, [...alsoTaken, ...ofNodes, ...onMachine]);
 }
 
-async function routes(): Promise<readonly Route[]> {
+/** The routes of this machine, without the default route. */
+export async function routes(): Promise<readonly Route[]> {
   return parseRoutes(await readFile('/proc/net/route', 'utf8').catch(() => ''));
 }
 

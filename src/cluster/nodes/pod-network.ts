@@ -1,5 +1,10 @@
 /** The network of the pods on this machine: bridges, the table of Services in the kernel, and the DNS server of the cluster's names. */
+import { readFile } from 'node:fs/promises';
+import { networkInterfaces } from 'node:os';
 import { qualifiedResource } from '../../api/kind.ts';
+import { podAddressKind } from '../../api/kinds/mooring/pod-address.ts';
+import { ApiError } from '../../api/status.ts';
+import { defaultServiceNetwork } from '../../apiserver/admission/plugins/service-allocation.ts';
 import { Informers } from '../../client/informers/informers.ts';
 import { createClient } from '../../client/client.ts';
 import type { Transport } from '../../client/transport.ts';
@@ -9,7 +14,9 @@ import { DnsServer } from '../../node/dns/server.ts';
 import type { Host } from '../../node/host.ts';
 import { gatewayOf } from '../../node/network/gateway.ts';
 import { hostPortRules, nodeRules } from '../../node/network/pod-rules.ts';
-import { NetworkPolicies } from '../../node/network-policy/network-policies.ts';
+import { NetworkPolicies, type NetworkPoliciesOptions } from '../../node/network-policy/network-policies.ts';
+import type { PolicyPod } from '../../node/network-policy/policy-rules.ts';
+import { NodeTunnel } from '../../node/network/tunnel/node-tunnel.ts';
 import { eventKind } from '../../api/kinds/core/event.ts';
 import type { NetworkPolicy } from '../../api/generated/types.ts';
 import { networkPolicyKind } from '../../api/kinds/networking/network-policy.ts';
@@ -26,7 +33,8 @@ import { baseTable, chains } from '../../node/network/table.ts';
 import type { World } from '../../world/world.ts';
 import { sha256 } from '../sha256.ts';
 import { recordTable, removeStaleTables, removeTable, tableOf } from './network-table.ts';
-import { forwardPackets, restoreForwarding } from './packet-forwarding.ts';
+import { forwardPackets, linkWith, restoreForwarding } from './packet-forwarding.ts';
+import { routes } from './pod-cidr.ts';
 
 export interface PodNetworkOptions {
   readonly world: World;
@@ -36,7 +44,7 @@ export interface PodNetworkOptions {
   /** Of Services, EndpointSlices and Nodes. */
   readonly transport: Transport;
   readonly eventTransport: Transport;
-  /** The client may read the pods of these nodes alone, as a joined node: then NetworkPolicies are not enforced, since their peers are pods of all nodes. */
+  /** The client may read the pods of these nodes alone, as a joined node, and the addresses of all. */
   readonly ownPodsOnly?: boolean;
   /** Called when the bridges and their addresses are there, before any pod runs. Resolves with the cluster IP of the DNS servers on these addresses. */
   readonly onBridges?: ((gateways: ReadonlyMap<string, string>) => Promise<string | undefined>) | undefined;
@@ -74,21 +82,29 @@ export async function startPodNetwork(options: PodNetworkOptions): Promise<Runni
   };
   const table = new NftablesTable({ world, network: realHostNetwork, name: tableOf(directory), base, hold: chains.hold, onRefused });
   await removeStaleTables();
-  await recordTable(
-    directory,
-    networks.map(({ bridge }) => bridge),
-  );
+  const bridges = networks.map(({ bridge }) => bridge);
+  await recordTable(directory, bridges);
+  const unreadable = ownPodsOnly ? await unreadableAddresses(transport) : undefined;
   const problem = await table.open();
   const location = locationOf(nodes);
   const proxy = problem === '' ? new ServiceProxy({ world, informers, location, table, sha256 }) : undefined;
   const onTooLarge = (policy: NetworkPolicy): void => recorder.record(policy, { type: 'Warning', reason: 'TooLarge', message: tooLarge });
-  const policies = problem === '' && !ownPodsOnly ? new NetworkPolicies({ world, informers, nodes: location.nodes, table, onTooLarge, sha256 }) : undefined;
+  const enforced = { world, informers, nodes: location.nodes, table, onTooLarge, sha256 };
+  const policies = problem !== '' || unreadable !== undefined ? undefined : enforcePolicies(enforced, ownPodsOnly);
   if (policies === undefined) table.release();
   if (problem === '') followNodesAndPods(informers, location.nodes, table);
-  if (problem === '') await forwardPackets(world);
+  const ownCidrs = new Map(nodes.map(({ host }) => [host.name, host.podCidr]));
+  const onDevice = (device: string): Promise<void> => recordTable(directory, [...bridges, device]);
+  const tunnel =
+    problem === '' ? new NodeTunnel({ world, informers, network: realHostNetwork, table, ownCidrs, reserved, machine, onDevice, sha256 }) : undefined;
+  if (problem === '')
+    await forwardPackets(
+      world,
+      nodes.map(({ host }) => host.ip),
+    );
   else world.log.warn('Services do not work: nftables cannot be used', { error: problem });
   if (problem !== '') sayNotEnforced({ informers, recorder }, 'nftables cannot be used on this node');
-  else if (ownPodsOnly) sayNotEnforced({ informers, recorder }, 'a node that joined may not read the pods of other nodes, which policies select');
+  else if (unreadable !== undefined) sayNotEnforced({ informers, recorder }, unreadable);
   dns.listen();
   informers.start();
   return {
@@ -98,13 +114,14 @@ export async function startPodNetwork(options: PodNetworkOptions): Promise<Runni
     async stop({ podsGoOn }) {
       proxy?.stop();
       policies?.stop();
+      await tunnel?.stop();
       dns.stop();
       informers.stop();
       await recorder.stop();
       await table.stop();
       if (podsGoOn) return;
       await removeTable(directory);
-      await realHostNetwork.ip(networks.map(({ bridge }) => `link del ${bridge}\n`).join(''));
+      await realHostNetwork.ip(bridges.map((bridge) => `link del ${bridge}\n`).join(''));
       await restoreForwarding();
     },
   };
@@ -114,6 +131,35 @@ const tooLarge =
   'the policy has more than 10000 pairs of peer and port in one direction: the rules beyond permit nothing. Use fewer, larger ipBlocks and port ranges.';
 
 const refusedMessage = 'the kernel refuses the rules of this namespace: until it takes them, the pods that its policies select begin and accept no connections';
+
+const reserved = [defaultServiceNetwork.serviceCidr];
+
+const machine = {
+  addresses: () => new Set(Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address))),
+  mtu: mtuOf,
+  routes: async (device: string) => (await routes()).filter(({ via }) => via === device).map(({ cidr }) => cidr),
+};
+
+const usualMtu = 1500;
+
+async function mtuOf(address: string): Promise<number> {
+  const text = await readFile(`/sys/class/net/${linkWith(address) ?? ''}/mtu`, 'utf8').catch(() => '');
+  return Number(text) || usualMtu;
+}
+
+/** Why the addresses of other nodes' pods cannot be read; undefined: they can, or the server does not answer yet. */
+async function unreadableAddresses(transport: Transport): Promise<string | undefined> {
+  const asked = await createClient({ transport }).list(podAddressKind, { limit: 1 });
+  if (asked.ok || !(asked.error instanceof ApiError) || (asked.error.code !== 404 && asked.error.code !== 403)) return undefined;
+  return `the API server does not let this node read the addresses of other nodes' pods, which policies select (${qualifiedResource(podAddressKind)}: ${asked.error.message})`;
+}
+
+type Enforced = Omit<NetworkPoliciesOptions<PolicyPod>, 'pods'>;
+
+const enforcePolicies = (options: Enforced, ownPodsOnly: boolean): Pick<NetworkPolicies<PolicyPod>, 'admit' | 'refused' | 'stop'> =>
+  ownPodsOnly
+    ? new NetworkPolicies({ ...options, pods: options.informers.cache(podAddressKind) })
+    : new NetworkPolicies({ ...options, pods: options.informers.cache(podKind) });
 
 /** A user relies on a policy: where nothing enforces it, the policy says so. */
 function sayNotEnforced({ informers, recorder }: { informers: Informers; recorder: EventRecorder }, cause: string): void {

@@ -1,19 +1,21 @@
 import type { NetworkPolicy, Pod } from '../../api/generated/types.ts';
 import { namespaceKind } from '../../api/kinds/core/namespace.ts';
 import { networkPolicyKind } from '../../api/kinds/networking/network-policy.ts';
-import { podKind } from '../../api/kinds/pod/pod.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { sortedJson } from '../../api/sorted-json.ts';
-import type { Change } from '../../client/informers/cache.ts';
+import type { Cache, Change } from '../../client/informers/cache.ts';
 import type { Informers } from '../../client/informers/informers.ts';
 import { RecentMap } from '../../client/recent-map.ts';
 import type { Cancel, World } from '../../world/world.ts';
 import type { NftablesTable } from '../network/nftables/table.ts';
-import { policyRules } from './policy-rules.ts';
+import { policyRules, type PolicyPod } from './policy-rules.ts';
 
-export interface NetworkPoliciesOptions {
+export interface NetworkPoliciesOptions<P extends PolicyPod> {
   readonly world: World;
+  /** Of NetworkPolicies and namespaces. */
   readonly informers: Informers;
+  /** Of all nodes. */
+  readonly pods: Cache<P>;
   /** The nodes whose pods are on this machine. */
   readonly nodes: ReadonlySet<string>;
   readonly table: Pick<NftablesTable, 'replace' | 'flushed' | 'has' | 'release'>;
@@ -37,8 +39,8 @@ const ownerOf = (namespace: string): string => `policies ${namespace}`;
  * - No container of a pod runs before the kernel has the policies that select the pod, as far as this process has heard of them.
  * - Until the first policies are in the kernel, and while the kernel refuses those of a namespace, their pods begin and accept no connections.
  */
-export class NetworkPolicies {
-  readonly #options: NetworkPoliciesOptions;
+export class NetworkPolicies<P extends PolicyPod> {
+  readonly #options: NetworkPoliciesOptions<P>;
   readonly #cancels: readonly Cancel[];
   readonly #applied = new Set<string>();
   /** By the pod's uid. */
@@ -46,13 +48,13 @@ export class NetworkPolicies {
   readonly #synced: Promise<void>;
   #planned: Promise<void> | undefined;
 
-  constructor(options: NetworkPoliciesOptions) {
+  constructor(options: NetworkPoliciesOptions<P>) {
     this.#options = options;
-    const { informers } = options;
+    const { informers, pods } = options;
     this.#cancels = [
       informers.cache(networkPolicyKind).subscribe(() => void this.#plan()),
       informers.cache(namespaceKind).subscribe((change) => this.#changed(change, ({ metadata }) => sortedJson(metadata.labels ?? {}))),
-      informers.cache(podKind).subscribe((change) => this.#changed(change, addressedAs)),
+      pods.subscribe((change) => this.#changed(change, addressedAs)),
     ];
     this.#synced = informers.synced().then(() => {
       this.#sync();
@@ -91,7 +93,7 @@ export class NetworkPolicies {
 
   #cached({ metadata }: Pod, ended: AbortSignal): Promise<void> {
     const { uid, namespace = '', name = '' } = metadata;
-    const pods = this.#options.informers.cache(podKind);
+    const { pods } = this.#options;
     if (pods.get({ namespace, name })?.metadata.uid === uid) return Promise.resolve();
     return new Promise((resolve) => {
       const cancel = pods.subscribe(({ after }) => {
@@ -120,9 +122,9 @@ export class NetworkPolicies {
 
   /** A pod may be a peer in every namespace. */
   #sync(): void {
-    const { informers, nodes, table, sha256, onTooLarge } = this.#options;
+    const { informers, pods: cache, nodes, table, sha256, onTooLarge } = this.#options;
     const namespaces = informers.cache(namespaceKind);
-    const pods: readonly Pod[] = [...informers.cache(podKind).list()];
+    const pods: readonly PolicyPod[] = [...cache.list()];
     const all = informers.cache(networkPolicyKind);
     const withPolicies = Array.from(all.list(), ({ metadata }) => metadata.namespace ?? '');
     for (const namespace of new Set([...this.#applied, ...withPolicies])) {
@@ -133,8 +135,7 @@ export class NetworkPolicies {
         pods,
         sha256,
         namespaceLabels: (name) => namespaces.getKey(name)?.metadata.labels,
-        localPods: informers
-          .cache(podKind)
+        localPods: cache
           .inNamespace(namespace)
           .filter(({ spec }) => nodes.has(spec.nodeName ?? ''))
           .map((pod) => this.#withAddress(pod)),
@@ -147,7 +148,7 @@ export class NetworkPolicies {
   }
 
   /** The node assigns an address before the pod's status names it. */
-  #withAddress(pod: Pod): Pod {
+  #withAddress(pod: PolicyPod): PolicyPod {
     const podIP = (pod.status.podIP ?? '') === '' ? this.#assigned.get(pod.metadata.uid ?? '') : undefined;
     return podIP === undefined ? pod : { ...pod, status: { ...pod.status, podIP } };
   }
@@ -162,5 +163,5 @@ function within(world: World, work: Promise<void>): Promise<boolean> {
 }
 
 /** What of a pod a policy can depend on. */
-const addressedAs = ({ metadata, spec, status }: Pod): string =>
+const addressedAs = ({ metadata, spec, status }: PolicyPod): string =>
   sortedJson([metadata.labels ?? {}, status.podIP ?? '', status.phase ?? '', spec.nodeName ?? '']);

@@ -1,21 +1,24 @@
 /** The NetworkPolicies of a namespace, and the pods that they select on this machine → their part of the table. */
 import type { NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort, Pod } from '../../api/generated/types.ts';
+import type { PodAddress } from '../../api/kinds/mooring/pod-address.ts';
 import { labelSelectorOf, type Labels, matchesLabels } from '../../api/selectors/label-selector.ts';
-import { hasEnded } from '../../storage/volumes/pods.ts';
 import { ipv4Address, ipv4Network } from '../network/ipv4.ts';
 import type { RulesetPart } from '../network/nftables/ruleset.ts';
 import { sets } from '../network/table.ts';
+
+/** What policies read of a pod, wherever it comes from. */
+export type PolicyPod = Pod | PodAddress;
 
 export interface PolicySnapshot {
   readonly namespace: string;
   /** Of the namespace. */
   readonly policies: readonly NetworkPolicy[];
   /** Of the whole cluster: each may be a peer. */
-  readonly pods: readonly Pod[];
+  readonly pods: readonly PolicyPod[];
   /** Labels of namespaces, by name. */
   readonly namespaceLabels: (namespace: string) => Labels | undefined;
   /** Of the namespace, on this machine. */
-  readonly localPods: readonly Pod[];
+  readonly localPods: readonly PolicyPod[];
   /** In hexadecimal. */
   readonly sha256: (text: string) => string;
 }
@@ -57,7 +60,7 @@ export function policyRules(snapshot: PolicySnapshot): PolicyPart | undefined {
 }
 
 /** Pods on the host's network are no pods to a policy, and those that have ended have no address any more. */
-const hasOwnNetwork = (pod: Pod): boolean => pod.spec.hostNetwork !== true && !hasEnded(pod);
+const hasOwnNetwork = ({ spec, status }: PolicyPod): boolean => spec.hostNetwork !== true && status.phase !== 'Succeeded' && status.phase !== 'Failed';
 
 function typesOf({ spec }: NetworkPolicy): ReadonlySet<Direction> {
   const types = spec.policyTypes ?? ['Ingress', ...((spec.egress ?? []).length > 0 ? ['Egress'] : [])];
@@ -91,7 +94,7 @@ class PolicyDraft implements PolicyPart {
   }
 
   /** The rules by which a policy permits packets of a pod. */
-  permitted(policy: NetworkPolicy, direction: Direction, pod: Pod): readonly string[] {
+  permitted(policy: NetworkPolicy, direction: Direction, pod: PolicyPod): readonly string[] {
     const { metadata, spec } = policy;
     let left = mostRules;
     const rules =
@@ -163,13 +166,13 @@ class PolicyDraft implements PolicyPart {
     );
   }
 
-  #addressed(selects: (pod: Pod) => boolean): readonly { readonly ip: string; readonly pod: Pod }[] {
+  #addressed(selects: (pod: PolicyPod) => boolean): readonly { readonly ip: string; readonly pod: PolicyPod }[] {
     return this.#snapshot.pods.flatMap((pod) => (hasOwnNetwork(pod) && selects(pod) ? ipv4Address(pod.status.podIP ?? '').map((ip) => ({ ip, pod })) : []));
   }
 }
 
 /** The pod's container ports of this name. */
-function portsNamed({ protocol = 'TCP', port }: NetworkPolicyPort, { spec }: Pod): readonly NetworkPolicyPort[] {
+function portsNamed({ protocol = 'TCP', port }: NetworkPolicyPort, { spec }: PolicyPod): readonly NetworkPolicyPort[] {
   const all = [...(spec.initContainers ?? []), ...(spec.containers ?? [])].flatMap(({ ports = [] }) => ports);
   return all.filter((each) => each.name === port && (each.protocol ?? 'TCP') === protocol).map(({ containerPort }) => ({ protocol, port: containerPort }));
 }

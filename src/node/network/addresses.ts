@@ -57,11 +57,19 @@ function findBlock(node: string, used: readonly Block[]): string | undefined {
     const start = hash(node) % count;
     for (let i = 0; i < count; i++) {
       const base = pool.base + ((start + i) % count) * size;
-      if (!used.some((other) => other.base < base + size && base < other.base + other.size)) return `${addressAt(base)}/${podBlockPrefix}`;
+      if (!used.some((other) => overlap(other, { base, size }))) return `${addressAt(base)}/${podBlockPrefix}`;
     }
   }
   return undefined;
 }
+
+/** Whether two blocks have an address in common. */
+export function blocksOverlap(a: string, b: string): boolean {
+  const [one, other] = [parseBlock(a), parseBlock(b)];
+  return one !== undefined && other !== undefined && overlap(one, other);
+}
+
+const overlap = (a: Block, b: Block): boolean => a.base < b.base + b.size && b.base < a.base + a.size;
 
 function hash(text: string): number {
   let value = 7;

@@ -23,6 +23,8 @@ export const sets = {
   /** A pod's address → the chain of its NetworkPolicies. */
   ingressPolicies: 'ingress-policies',
   egressPolicies: 'egress-policies',
+  /** UDP port → the chain of the sources that may send packets of other nodes' pods. */
+  tunnels: 'tunnels',
 } as const;
 
 export const chains = {
@@ -57,6 +59,7 @@ map ${sets.hostIpPorts} { ${ipPort} : verdict; }
 set ${sets.podCidrs} { type ipv4_addr; flags interval; }
 map ${sets.ingressPolicies} { type ipv4_addr : verdict; }
 map ${sets.egressPolicies} { type ipv4_addr : verdict; }
+map ${sets.tunnels} { type inet_service : verdict; }
 
 set dns-clients { type ipv4_addr; size 65535; flags dynamic,timeout; timeout 10s; }
 
@@ -116,6 +119,8 @@ chain filter-forward {
   iifgroup ${own} oifname "moor*" oifgroup != ${own} ip daddr != @${sets.podCidrs} drop
   iifgroup ${own} ip daddr . meta l4proto . th dport vmap @${sets.noEndpointIps}
   iifgroup ${own} ip daddr @${sets.clusterIps} reject
+  # Packets of pods of other machines have a header more: a connection learns it at once.
+  oifname "moorvx*" tcp flags & (syn | rst) == syn tcp option maxseg size set rt mtu
   jump policies
 }
 
@@ -125,6 +130,7 @@ chain filter-input {
   iifgroup ${own} udp dport 53 update @dns-clients { ip saddr limit rate over 2000/second burst 4000 packets } drop
   ip daddr . meta l4proto . th dport vmap @${sets.noEndpointIps}
   fib daddr type local meta l4proto . th dport vmap @${sets.noEndpointNodePorts}
+  udp dport vmap @${sets.tunnels}
   ct state established,related accept
   iifgroup ${own} jump ${chains.hold}
   iifgroup ${own} ip saddr vmap @${sets.egressPolicies}

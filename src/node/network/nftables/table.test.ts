@@ -23,6 +23,7 @@ class Kernel {
         return wrong ?? '';
       },
       ip: () => Promise.resolve(''),
+      bridge: () => Promise.resolve(''),
       sysctl: () => Promise.resolve(undefined),
       setSysctl: () => Promise.resolve(''),
     };
