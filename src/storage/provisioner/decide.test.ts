@@ -147,6 +147,11 @@ describe('a claim that needs a volume', () => {
     });
   });
 
+  it('names in its intent the revision of the claim that was decided about', () => {
+    const written = { ...claim, metadata: { ...claim.metadata, resourceVersion: '7' } };
+    expect(begun({ claim: written }).spec.claimRef).toMatchObject({ resourceVersion: '7' });
+  });
+
   it('asks the driver, creates the volume, records an event, and deletes the intent', () => {
     const intent = begun();
     expect(run({ claim, intents: [intent] }).actions).toEqual([{ do: 'createAsset', intent }]);
