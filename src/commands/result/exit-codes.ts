@@ -35,6 +35,7 @@ export const exitCodeTable: Readonly<Record<string, ExitCodeMeanings>> = {
   kubeconfig: { success: 'printed', failure: `${noCluster}, or its kubeconfig cannot be read`, wrongUsage },
   load: { success: 'loaded', failure: `${noCluster}, or the archive is refused: nothing was changed`, wrongUsage },
   images: { success: 'listed, also if there is none; with --remove: removed', failure: `${noCluster}, or no such image`, wrongUsage },
+  cloud: { ...server, failure: 'it cannot start' },
   controllers: { ...server, failure: 'an unexpected error' },
   scheduler: { ...server, failure: 'an unexpected error' },
   node: {

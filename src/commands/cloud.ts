@@ -1,0 +1,80 @@
+import path from 'node:path';
+import { openCloud } from '../cluster/cloud/open-cloud.ts';
+import { regions } from '../cloud/engine/regions.ts';
+import { firstSignal } from '../host/first-signal.ts';
+import { createRealWorld } from '../host/world.ts';
+import { type Command, type FlagValues, UsageError } from './command.ts';
+import { type ExitCode, exitCodes } from './result/exit-codes.ts';
+import { logLevelFlag, logLevelOf, parseListen } from './shared-flags.ts';
+
+export const cloudRegionFlag = {
+  name: 'cloud-region',
+  value: 'REGION',
+  about: 'the region that the cloud is',
+  oneOf: [...regions.keys()],
+  default: 'us-west-2',
+};
+
+export const cloudFaultsFlag = {
+  name: 'cloud-faults',
+  value: 'FILE',
+  about: 'what goes wrong in the cloud, in YAML; the file is read again whenever it changes (docs/CLOUD.md)',
+};
+
+/** `moor cloud`: the cloud alone. */
+export const cloudCommand: Command = {
+  about: `Serves a cloud with the protocol of EC2 on this machine, until SIGINT or SIGTERM: zones, instance types, instances, volumes,
+snapshots and prices, with the latencies and limits of the real one. The aws CLI and AWS's SDKs reach it by
+AWS_ENDPOINT_URL. Nothing runs on its instances: "moor up --cloud aws" makes nodes of them.
+
+docs/CLOUD.md has the actions, the error codes and the faults.`,
+  flags: [
+    { name: 'listen', value: 'HOST:PORT', about: 'the address to serve on; port 0 picks a free one', default: '127.0.0.1:4566' },
+    cloudRegionFlag,
+    cloudFaultsFlag,
+    { name: 'data-dir', value: 'DIR', about: 'where its state is kept; without it, it ends with the process' },
+    {
+      name: 'check-signatures',
+      about: 'requests have to be signed with the access key in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; without it any signature will do',
+    },
+    logLevelFlag,
+  ],
+  examples: [
+    { line: 'moor cloud --cloud-region eu-west-2', about: 'a region with three zones' },
+    { line: 'moor cloud --data-dir ./cloud --cloud-faults faults.yaml', about: 'with a state that outlives it, and faults' },
+  ],
+  run: (flags) => serve(flags),
+};
+
+async function serve(flags: FlagValues): Promise<ExitCode> {
+  const world = createRealWorld({ logLevel: logLevelOf(flags) });
+  const directory = flags.text('data-dir');
+  const ended = firstSignal();
+  try {
+    const { url, cloud, close } = await openCloud(
+      {
+        region: flags.text('cloud-region'),
+        faultsFile: flags.text('cloud-faults'),
+        listen: parseListen(flags.text('listen') ?? '127.0.0.1:4566'),
+        directory: directory === undefined ? undefined : path.resolve(directory),
+        keys: flags.on('check-signatures') ? keysOfEnvironment() : undefined,
+      },
+      world,
+    );
+    process.stdout.write(`The cloud is ready: ${url} (${cloud.region.name})\n\n  export AWS_ENDPOINT_URL=${url} AWS_REGION=${cloud.region.name}\n`);
+    await ended;
+    await close();
+    return exitCodes.success;
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    process.stderr.write(`moor: ${error instanceof Error ? error.message : String(error)}\n`);
+    return exitCodes.failure;
+  }
+}
+
+/** @throws UsageError */
+function keysOfEnvironment(): ReadonlyMap<string, string> {
+  const { AWS_ACCESS_KEY_ID: id = '', AWS_SECRET_ACCESS_KEY: secret = '' } = process.env;
+  if (id === '' || secret === '') throw new UsageError('--check-signatures needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment');
+  return new Map([[id, secret]]);
+}
