@@ -57,6 +57,7 @@ import { createRealWorld, type LogLevel } from '../host/world.ts';
 import { startScheduler } from './scheduler.ts';
 import { certificateSigner } from './apiserver/certificate-signer.ts';
 import { tokenSubjectLookup } from './apiserver/token-lookup.ts';
+import type { ClusterCloud, ClusterCloudOptions, startClusterCloud } from './cloud/cluster-cloud.ts';
 import { CleanupStack } from './cleanup-stack.ts';
 import { daily } from './daily.ts';
 import { openClusterDirectory } from './life-cycle/cluster-directory.ts';
@@ -88,6 +89,8 @@ export interface ClusterOptions {
   /** The control plane alone: no StorageClasses, and no nodes but those of `nodes`. */
   readonly bare?: boolean;
   readonly nodes?: NodeOptions;
+  /** A cloud of its own, whose instances are the nodes. */
+  readonly cloud?: ClusterCloudOptions | undefined;
   /** Of the nodes on which pods really run. */
   readonly security?: SecuritySettings;
   /** Absent: images that were loaded, and the host's programs. */
@@ -120,6 +123,8 @@ export interface ClusterOptions {
 }
 
 export interface Cluster {
+  /** Of its cloud. */
+  readonly cloud?: { readonly url: string; readonly region: string } | undefined;
   /** 'https://127.0.0.1:6443' */
   readonly url: string;
   /** The path of the kubeconfig. */
@@ -156,6 +161,7 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   const world = createRealWorld({ logLevel: options.logLevel ?? 'warn' });
   const directory = await openClusterDirectory({ ...options, runtime }, { world, cleanup });
   const dataDir = directory.path;
+  const cloud = await openClusterCloud(options, { world, dataDir, cleanup });
   const listen = options.listen ?? { host: '127.0.0.1', port: 0 };
   const metrics = new Metrics();
   const auditor = await openAuditLog(options.audit, { world, metrics, cleanup });
@@ -214,11 +220,15 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   await publishApiServices({ store, world, client: systemClient(api, 'apiserver'), certificates, plain }, cleanup);
   const images = runtime === 'sandbox' && settings.count > 0 ? await openImageVolumes(dataDir, settings.count) : undefined;
   if (options.bare !== true) {
-    const csiDrivers = runtime === 'hollow' ? (options.nodes?.csiDrivers ?? []) : [];
+    const csiDrivers =
+      cloud === undefined ? (runtime === 'hollow' ? (options.nodes?.csiDrivers ?? []) : []) : cloud.drivers.map(({ capabilities }) => capabilities.name);
     await ensureDefaultClasses(systemClient(api, 'apiserver'), store, { images: images !== undefined, csiDrivers });
   }
   const imageDrivers = images === undefined ? [] : [await imageDriverFor(images, settings.count, elsewhere)];
-  const drivers = await machineDrivers(systemClient(api, 'apiserver'), [...(runtime === 'hollow' ? hollowDrivers(settings) : []), ...imageDrivers]);
+  const drivers = await machineDrivers(systemClient(api, 'apiserver'), [
+    ...(cloud?.drivers ?? (runtime === 'hollow' ? hollowDrivers(settings) : [])),
+    ...imageDrivers,
+  ]);
   const plugins = new PluginSockets(options.rootDir);
   const csiSockets = new CsiSockets({
     world,
@@ -261,6 +271,7 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
       runtime,
       why,
       settings,
+      cloud,
       capacity,
       dataDir,
       podStreams,
@@ -279,7 +290,8 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   world.log.info('ready', { url: server.url, version, store: options.store ?? 'memory', revision: store.revision() });
   const stop = () => cleanup.run();
   const classes = await storageClasses(systemClient(api, 'apiserver'));
-  return { url: server.url, kubeconfig, nodes, storageClasses: classes, dataRemoved: directory.removed, stop, [Symbol.asyncDispose]: stop };
+  const served = cloud === undefined ? undefined : { url: cloud.url, region: cloud.cloud.region.name };
+  return { url: server.url, cloud: served, kubeconfig, nodes, storageClasses: classes, dataRemoved: directory.removed, stop, [Symbol.asyncDispose]: stop };
 }
 
 /** The controllers in the API server's process. */
@@ -385,6 +397,11 @@ async function listenOn(listen: { host: string; port: number }, serving: Serving
   });
   address = new URL(server.url).host;
   return server;
+}
+
+/** Loaded only if asked for. */
+async function openClusterCloud({ cloud }: ClusterOptions, started: Parameters<typeof startClusterCloud>[1]): Promise<ClusterCloud | undefined> {
+  return cloud === undefined ? undefined : (await import('./cloud/cluster-cloud.ts')).startClusterCloud(cloud, started);
 }
 
 /** Loaded only if enabled. It is closed last, so that it logs every request until then. */

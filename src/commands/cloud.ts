@@ -1,25 +1,11 @@
 import path from 'node:path';
 import { openCloud } from '../cluster/cloud/open-cloud.ts';
-import { regions } from '../cloud/engine/regions.ts';
 import { firstSignal } from '../host/first-signal.ts';
 import { createRealWorld } from '../host/world.ts';
+import { cloudFaultsFlag, cloudRegionFlag } from './cloud-flags.ts';
 import { type Command, type FlagValues, UsageError } from './command.ts';
 import { type ExitCode, exitCodes } from './result/exit-codes.ts';
 import { logLevelFlag, logLevelOf, parseListen } from './shared-flags.ts';
-
-export const cloudRegionFlag = {
-  name: 'cloud-region',
-  value: 'REGION',
-  about: 'the region that the cloud is',
-  oneOf: [...regions.keys()],
-  default: 'us-west-2',
-};
-
-export const cloudFaultsFlag = {
-  name: 'cloud-faults',
-  value: 'FILE',
-  about: 'what goes wrong in the cloud, in YAML; the file is read again whenever it changes (docs/CLOUD.md)',
-};
 
 /** `moor cloud`: the cloud alone. */
 export const cloudCommand: Command = {

@@ -13,6 +13,7 @@ import { isRunningProcess } from '../host/process-identity.ts';
 import { firstSignal } from '../host/first-signal.ts';
 import { createRealWorld } from '../host/world.ts';
 import { auditFlags, auditOptions } from './audit-flags.ts';
+import { cloudFlags, cloudOptions } from './cloud-flags.ts';
 import { type Command, type FlagValues, UsageError } from './command.ts';
 import { etcdFlags, etcdOptions } from './etcd/etcd-flags.ts';
 import { nodeFlags, nodeOptions } from './node-flags.ts';
@@ -92,6 +93,7 @@ The exit code is 3 if the data directory is damaged: "moor store repair" states 
       default: 'sandbox where possible, unless the flags below ask for nodes other than this machine',
     },
     ...nodeFlags,
+    ...cloudFlags,
     {
       name: 'root-dir',
       value: 'DIR',
@@ -125,6 +127,7 @@ The exit code is 3 if the data directory is damaged: "moor store repair" states 
     { line: 'moor up --runtime hollow', about: 'three hollow nodes' },
     { line: 'moor up --nodes 100 --zones a,b --node-capacity cpu=64,memory=256Gi --volume-limit 25', about: 'a larger cluster' },
     { line: 'moor up --csi-drivers ebs.csi.aws.com', about: 'volumes as in a cloud: zonal and attached, but without a backend' },
+    { line: 'moor up --cloud aws --cloud-region eu-west-2', about: 'a cloud of its own: instances as nodes, disks with zones and limits' },
     { line: 'moor up --bare --store memory --listen 127.0.0.1:0 --kubeconfig ./kubeconfig', about: 'a throw-away API server for a test suite' },
     { line: 'moor up --store etcd --etcd-servers http://127.0.0.1:2379', about: 'the objects in an etcd cluster' },
     { line: 'moor up --kubeconfig ~/.kube/config --merge-kubeconfig', about: 'add a context "mooring" to your own kubeconfig' },
@@ -170,6 +173,7 @@ export function clusterOptions(flags: FlagValues): ClusterOptions {
     etcd: etcdOptions(flags, store),
     bare: flags.on('bare'),
     nodes: nodeOptions(flags),
+    cloud: cloudOptions(flags, { isMemory: store === 'memory' }),
     security: securityOptions(flags),
     images: imageOptions(flags),
     rootDir: rootDirOf(flags),
@@ -210,7 +214,7 @@ function listenOf(given: string | undefined, name: string | undefined, dataDir: 
 function runtimeOf(flags: FlagValues): NodeRuntime | 'where-possible' {
   const runtime = flags.text('runtime');
   if (runtime !== undefined) return runtime === 'sandbox' ? 'sandbox' : 'hollow';
-  const asksForOthers = ['zones', 'region', 'node-capacity', 'volume-limit', 'csi-drivers'].some((name) => flags.text(name) !== undefined);
+  const asksForOthers = ['cloud', 'zones', 'region', 'node-capacity', 'volume-limit', 'csi-drivers'].some((name) => flags.text(name) !== undefined);
   return asksForOthers || flags.on('bare') || Number(flags.text('nodes') ?? 1) > 1 ? 'hollow' : 'where-possible';
 }
 
@@ -286,6 +290,9 @@ function readyScreen(cluster: Cluster, options: ClusterOptions, unseen: number):
     ...(options.etcd === undefined ? [] : [`  etcd        ${servers.join(', ')}, keys under ${prefix}`]),
     `  kubeconfig  ${cluster.kubeconfig}`,
     `  nodes       ${nodesLine(cluster.nodes)}`,
+    ...(cluster.cloud === undefined
+      ? []
+      : [`  cloud       ${cluster.cloud.region}: export AWS_ENDPOINT_URL=${cluster.cloud.url} AWS_REGION=${cluster.cloud.region}`]),
     ...(cluster.nodes.runtime === 'sandbox' && cluster.nodes.running.length > 0 ? [`  images      ${imagesLine(options.images?.source ?? 'host')}`] : []),
     ...(cluster.nodes.networkProblem === undefined
       ? []

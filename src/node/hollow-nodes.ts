@@ -35,12 +35,17 @@ export interface HollowNodesOptions {
 export interface HollowNodes extends Stoppable {
   /** Resolves once every node is registered and ready. */
   readonly ready: Promise<void>;
+  /** A further machine, which registers its node. */
+  add(host: Host): void;
+  /** The machine is switched off: its node is not heard of any more. */
+  remove(name: string): void;
   stop(): Promise<void>;
 }
 
 /** Nodes on which nothing runs, all of them in this process: one set of caches, one runtime, one loop for each task. */
 export function runHollowNodes(options: HollowNodesOptions): HollowNodes {
-  const { world, hosts, sha256, onAction } = options;
+  const { world, sha256, onAction } = options;
+  const hosts = new Map(options.hosts);
   const informers: Informers = new Informers({ world, client: createClient({ transport: options.readTransport }) });
   const clientOf = clients(options, informers);
   const recorder = new EventRecorder({
@@ -54,6 +59,7 @@ export function runHollowNodes(options: HollowNodesOptions): HollowNodes {
   const caches = new NodeCaches({ hosts, informers, allocations, inUse, sha256 });
   const renewals = new LeaseRenewals({ world, clientOf, node: (name) => caches.nodes.getKey(name) });
   const unmounted = new Trigger<string>();
+  const changed = new Trigger<string>();
   const runtime = new HollowRuntime({ world, isHere: (pod) => caches.hostOf(pod) !== undefined, sha256 });
   const volumes = new HollowVolumeManager({ caches, inUse, recorder, onUnmounted: (node) => unmounted.fire(node) });
   const pods = podsController({ world, hosts, caches, clientOf, recorder, allocations, runtime, volumes, services: () => [], sha256 });
@@ -72,7 +78,7 @@ export function runHollowNodes(options: HollowNodesOptions): HollowNodes {
         world,
         inUse,
         volumesInUse: (node) => new Set([...caches.attachableVolumes(node), ...volumes.attachedVolumes(node)]),
-        sources: [...nodeSources(caches), unmounted],
+        sources: [...nodeSources(caches), unmounted, changed],
         onRegistered: (node) => renewals.add(node),
         onReady: ready.one,
         onReported: (node) => volumes.onStatusReported(node),
@@ -84,7 +90,19 @@ export function runHollowNodes(options: HollowNodesOptions): HollowNodes {
   ];
   informers.start();
   const timers = { stop: () => runtime.close() };
-  return { ready: ready.all, stop: () => stopAll([renewals, ...loops, timers, recorder, informers]) };
+  return {
+    ready: ready.all,
+    add(host) {
+      hosts.set(host.name, host);
+      changed.fire(host.name);
+    },
+    remove(name) {
+      hosts.delete(name);
+      renewals.remove(name);
+      changed.fire(name);
+    },
+    stop: () => stopAll([renewals, ...loops, timers, recorder, informers]),
+  };
 }
 
 /** Events of a node that starts, and of many pods that start at once. */

@@ -8,7 +8,8 @@ import type { RunningApi } from '../../apiserver/create-api.ts';
 import type { Auditor } from '../../apiserver/audit/auditor.ts';
 import type { Authorizer } from '../../apiserver/authorization/authorizer.ts';
 import type { World } from '../../world/world.ts';
-import { abandonedNodes, startHollowNodes } from './hollow-nodes.ts';
+import type { ClusterCloud } from '../cloud/cluster-cloud.ts';
+import { abandonedNodes, hollowMachine, type HollowNodesInProcess, runHosts, startHollowNodes } from './hollow-nodes.ts';
 import { connectInProcess, connectNodesInProcess, systemClient } from '../access/identities.ts';
 import { nodesDirectory } from './network-table.ts';
 import type { ImageVolumes } from './image-volumes.ts';
@@ -44,17 +45,39 @@ export interface ClusterNodes {
 export async function runNodes(options: ClusterNodesOptions, { api, world, authorizer, auditor }: ApiAccess, cleanup: CleanupStack): Promise<ClusterNodes> {
   const { runtime, why, settings } = options;
   const abandonedAt = (hosts: ReadonlyMap<string, Host>) => abandonedNodes(systemClient(api, 'apiserver'), hosts);
-  if (settings.count === 0) return { runtime, why, running: [], abandoned: await abandonedAt(new Map()) };
+  if (settings.count === 0 && options.cloud === undefined) return { runtime, why, running: [], abandoned: await abandonedAt(new Map()) };
   const server = { connect: connectInProcess(api, authorizer, auditor), connectNode: connectNodesInProcess(api, authorizer, auditor), world };
   const sandboxes = runtime === 'sandbox' ? await runSandboxes(options, server) : undefined;
-  const nodes = sandboxes ?? startHollowNodes(settings, server);
+  const nodes = sandboxes ?? (await runHollow(options, server, cleanup));
   cleanup.defer(() => nodes.stop());
   await Promise.race([nodes.ready, readyTimeout(world)]);
   const running = Array.from(nodes.hosts.values(), ({ name, labels }) => ({ name, zone: labels['topology.kubernetes.io/zone'] }));
   return { runtime, why, running, abandoned: await abandonedAt(nodes.hosts), networkProblem: sandboxes?.network.problem };
 }
 
+/** Nodes as the settings describe them, or the instances of a cloud. */
+async function runHollow(
+  { settings, cloud }: ClusterNodesOptions,
+  server: Parameters<typeof startHollowNodes>[1],
+  cleanup: CleanupStack,
+): Promise<HollowNodesInProcess> {
+  if (cloud === undefined) return startHollowNodes(settings, server);
+  const { InstanceNodes } = await import('../cloud/instance-nodes.ts');
+  const nodes = runHosts(new Map(), server);
+  const instances = new InstanceNodes({
+    world: server.world,
+    cloud: cloud.cloud,
+    nodes,
+    machine: hollowMachine,
+    ...(cloud.bootMs === undefined ? {} : { bootMs: cloud.bootMs }),
+  });
+  cleanup.defer(async () => instances.stop());
+  return nodes;
+}
+
 interface ClusterNodesOptions extends RuntimeChoice {
+  /** Its instances are the nodes, in the place of those of `settings`. */
+  readonly cloud?: ClusterCloud | undefined;
   readonly settings: HollowSettings;
   readonly capacity: Readonly<Record<string, string>>;
   readonly dataDir: string;

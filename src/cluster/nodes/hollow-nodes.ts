@@ -24,17 +24,21 @@ interface Server {
   readonly world: World;
 }
 
+export const hollowMachine = {
+  kernelVersion: release(),
+  osImage: 'Mooring',
+  containerRuntimeVersion: `${runtime}${version}`,
+  kubeletVersion: `v${kubernetesVersion}`,
+} as const;
+
 /** The hollow nodes of `moor up`, in the API server's process. */
 export function startHollowNodes(settings: HollowSettings, server: Server): HollowNodesInProcess {
   const architecture = arch() === 'x64' ? 'amd64' : arch();
-  const machine = {
-    architecture,
-    kernelVersion: release(),
-    osImage: 'Mooring',
-    containerRuntimeVersion: `${runtime}${version}`,
-    kubeletVersion: `v${kubernetesVersion}`,
-  };
-  const hosts = hollowHosts(settings, machine, sha256);
+  return runHosts(hollowHosts(settings, { ...hollowMachine, architecture }, sha256), server);
+}
+
+/** Hollow nodes of these machines. */
+export function runHosts(hosts: ReadonlyMap<string, Host>, server: Server): HollowNodesInProcess {
   const { world, connect, connectNode } = server;
   const nodes = runHollowNodes({
     world,

@@ -40,6 +40,19 @@ export class LeaseRenewals {
     void this.#renew(node);
   }
 
+  remove(node: string): void {
+    this.#latest.delete(node);
+    for (const [number, slot] of this.#slots) {
+      const index = slot.nodes.indexOf(node);
+      if (index === -1) continue;
+      slot.nodes.splice(index, 1);
+      if (slot.nodes.length > 0) return;
+      slot.cancel();
+      this.#slots.delete(number);
+      return;
+    }
+  }
+
   stop(): void {
     this.#stopped = true;
     for (const { cancel } of this.#slots.values()) cancel();

@@ -83,7 +83,11 @@ class NodeStatusUpdater {
 
   snapshot(name: string, caches: { readonly nodes: Cache<Node>; readonly csiNodes: Cache<CSINode> }): NodeRegistrationSnapshot | undefined {
     const host = this.#options.hosts.get(name);
-    if (host === undefined) return undefined;
+    if (host === undefined) {
+      // A machine of the same name that comes later is a new one.
+      this.#states.delete(name);
+      return undefined;
+    }
     const { registered, reportDue, unschedulableRecorded } = this.#state(name);
     return {
       host,
