@@ -2,7 +2,6 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import { followedKinds, kubernetesKinds, servedKinds } from '../api/kinds/index.ts';
 import { createPaths } from '../apiserver/discovery/paths.ts';
-import type { Auditor } from '../apiserver/audit/auditor.ts';
 import { createAuthenticator } from '../apiserver/authentication/authenticator.ts';
 import { type Certificates, ensureCertificates } from '../apiserver/certificates/certificate-files.ts';
 import { populateGraph } from '../apiserver/authorization/node/graph-populator.ts';
@@ -17,7 +16,6 @@ import { type HttpServer, startHttpServer } from '../apiserver/http/server.ts';
 import type { PodStreams } from '../streams/contract.ts';
 import { lazyRemoteStreams } from '../apiserver/streams/remote/lazy-remote-streams.ts';
 import type { Store } from '../store/contract.ts';
-import type { World } from '../world/world.ts';
 import type { AuditOptions } from './apiserver/audit-options.ts';
 import { advertisedAddress } from './apiserver/advertised-address.ts';
 import { countStore } from './apiserver/store-metrics.ts';
@@ -57,7 +55,9 @@ import { createRealWorld, type LogLevel } from '../host/world.ts';
 import { startScheduler } from './scheduler.ts';
 import { certificateSigner } from './apiserver/certificate-signer.ts';
 import { tokenSubjectLookup } from './apiserver/token-lookup.ts';
-import type { ClusterCloud, ClusterCloudOptions, startClusterCloud } from './cloud/cluster-cloud.ts';
+import type { ClusterCloudOptions } from './cloud/cluster-cloud.ts';
+import { openClusterCloud } from './cloud/open-cluster-cloud.ts';
+import { openAuditLog } from './apiserver/open-audit-log.ts';
 import { CleanupStack } from './cleanup-stack.ts';
 import { daily } from './daily.ts';
 import { openClusterDirectory } from './life-cycle/cluster-directory.ts';
@@ -161,7 +161,7 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   const world = createRealWorld({ logLevel: options.logLevel ?? 'warn' });
   const directory = await openClusterDirectory({ ...options, runtime }, { world, cleanup });
   const dataDir = directory.path;
-  const cloud = await openClusterCloud(options, { world, dataDir, cleanup });
+  const cloud = await openClusterCloud(options.cloud, { world, dataDir, cleanup });
   const listen = options.listen ?? { host: '127.0.0.1', port: 0 };
   const metrics = new Metrics();
   const auditor = await openAuditLog(options.audit, { world, metrics, cleanup });
@@ -220,15 +220,12 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   await publishApiServices({ store, world, client: systemClient(api, 'apiserver'), certificates, plain }, cleanup);
   const images = runtime === 'sandbox' && settings.count > 0 ? await openImageVolumes(dataDir, settings.count) : undefined;
   if (options.bare !== true) {
-    const csiDrivers =
-      cloud === undefined ? (runtime === 'hollow' ? (options.nodes?.csiDrivers ?? []) : []) : cloud.drivers.map(({ capabilities }) => capabilities.name);
+    const csiDrivers = cloud?.drivers.map(({ capabilities }) => capabilities.name) ?? (runtime === 'hollow' ? (options.nodes?.csiDrivers ?? []) : []);
     await ensureDefaultClasses(systemClient(api, 'apiserver'), store, { images: images !== undefined, csiDrivers });
   }
   const imageDrivers = images === undefined ? [] : [await imageDriverFor(images, settings.count, elsewhere)];
-  const drivers = await machineDrivers(systemClient(api, 'apiserver'), [
-    ...(cloud?.drivers ?? (runtime === 'hollow' ? hollowDrivers(settings) : [])),
-    ...imageDrivers,
-  ]);
+  const hollow = cloud?.drivers ?? (runtime === 'hollow' ? hollowDrivers(settings) : []);
+  const drivers = await machineDrivers(systemClient(api, 'apiserver'), [...hollow, ...imageDrivers]);
   const plugins = new PluginSockets(options.rootDir);
   const csiSockets = new CsiSockets({
     world,
@@ -289,9 +286,8 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   directory.record({ url: server.url, kubeconfig, hostPathVolumes: await hostPathVolumes(systemClient(api, 'apiserver')) });
   world.log.info('ready', { url: server.url, version, store: options.store ?? 'memory', revision: store.revision() });
   const stop = () => cleanup.run();
-  const classes = await storageClasses(systemClient(api, 'apiserver'));
-  const served = cloud === undefined ? undefined : { url: cloud.url, region: cloud.cloud.region.name };
-  return { url: server.url, cloud: served, kubeconfig, nodes, storageClasses: classes, dataRemoved: directory.removed, stop, [Symbol.asyncDispose]: stop };
+  const found = { nodes, cloud: cloud?.served, storageClasses: await storageClasses(systemClient(api, 'apiserver')) };
+  return { url: server.url, kubeconfig, ...found, dataRemoved: directory.removed, stop, [Symbol.asyncDispose]: stop };
 }
 
 /** The controllers in the API server's process. */
@@ -397,21 +393,4 @@ async function listenOn(listen: { host: string; port: number }, serving: Serving
   });
   address = new URL(server.url).host;
   return server;
-}
-
-/** Loaded only if asked for. */
-async function openClusterCloud({ cloud }: ClusterOptions, started: Parameters<typeof startClusterCloud>[1]): Promise<ClusterCloud | undefined> {
-  return cloud === undefined ? undefined : (await import('./cloud/cluster-cloud.ts')).startClusterCloud(cloud, started);
-}
-
-/** Loaded only if enabled. It is closed last, so that it logs every request until then. */
-async function openAuditLog(
-  options: AuditOptions | undefined,
-  { world, metrics, cleanup }: { world: World; metrics: Metrics; cleanup: CleanupStack },
-): Promise<Auditor | undefined> {
-  if (options === undefined) return undefined;
-  const { startAuditor } = await import('./apiserver/auditor.ts');
-  const auditor = await startAuditor(options, { world, metrics });
-  cleanup.defer(() => auditor.stop());
-  return auditor;
 }

@@ -28,7 +28,7 @@ export const allCommands: readonly CommandEntry[] = [
     load: async () => (await import('./images/load.ts')).loadCommand,
   },
   { name: 'images', summary: 'list the images of a cluster', load: async () => (await import('./images/images.ts')).imagesCommand },
-  { name: 'cloud', summary: 'serve a cloud with the protocol of EC2 on this machine', load: async () => (await import('./cloud.ts')).cloudCommand },
+  { name: 'cloud', summary: 'serve a cloud with the protocol of EC2 on this machine', load: async () => (await import('./cloud/cloud.ts')).cloudCommand },
   {
     name: 'controllers',
     summary: 'run the controllers apart from the API server, in as many processes as you like',

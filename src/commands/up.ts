@@ -13,7 +13,7 @@ import { isRunningProcess } from '../host/process-identity.ts';
 import { firstSignal } from '../host/first-signal.ts';
 import { createRealWorld } from '../host/world.ts';
 import { auditFlags, auditOptions } from './audit-flags.ts';
-import { cloudFlags, cloudOptions } from './cloud-flags.ts';
+import { cloudFlags, cloudOptions } from './cloud/cloud-flags.ts';
 import { type Command, type FlagValues, UsageError } from './command.ts';
 import { etcdFlags, etcdOptions } from './etcd/etcd-flags.ts';
 import { nodeFlags, nodeOptions } from './node-flags.ts';

@@ -16,7 +16,7 @@ interface Setting {
   readonly driver: VolumeDriver;
   readonly world: SimulatedWorld;
   /** A running instance of the type in eu-west-2a. */
-  launch(instanceType?: string): Promise<string>;
+  readonly launch: (instanceType?: string) => Promise<string>;
 }
 
 const withDriver = (run: (setting: Setting) => Promise<void>, faults: readonly Fault[] = [], seed = 1): Promise<void> =>
@@ -168,7 +168,7 @@ test.each([1, 2, 3, 4])('throttling and lost answers leave one volume for each n
         for (let attempt = 0; attempt < 20; attempt++) if ((await driver.createVolume(requestOf({ name: `pvc-${i}` }), leader)).ok) break;
       }
       const names = [...cloud.state.volumes.values()].map(({ tags }) => tags.CSIVolumeName);
-      expect([...names].sort()).toEqual(['pvc-0', 'pvc-1', 'pvc-2', 'pvc-3', 'pvc-4', 'pvc-5']);
+      expect(names.toSorted((a = '', b = '') => a.localeCompare(b))).toEqual(['pvc-0', 'pvc-1', 'pvc-2', 'pvc-3', 'pvc-4', 'pvc-5']);
     },
     [
       { fault: 'throttling', probability: 0.3 },

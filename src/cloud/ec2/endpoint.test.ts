@@ -12,7 +12,7 @@ interface Client {
   readonly cloud: Cloud;
   readonly world: SimulatedWorld;
   /** Status and body. */
-  call(parameters: Readonly<Record<string, string | number>>, changes?: Changes): Promise<{ status: number; body: string }>;
+  readonly call: (parameters: Readonly<Record<string, string | number>>, changes?: Changes) => Promise<{ status: number; body: string }>;
 }
 
 interface Changes {
@@ -33,9 +33,8 @@ const withEndpoint = (run: (client: Client) => Promise<void>, { faults = [], che
     const keys = checksSignatures ? new Map([[credentials.accessKeyId, credentials.secretAccessKey]]) : undefined;
     const endpoint = new Ec2Endpoint({ cloud, keys, newRequestId: () => 'request-1', now: () => world.clock.now() });
     const call: Client['call'] = async (parameters, { region = 'eu-west-2', secret = credentials.secretAccessKey, headers = {}, body } = {}) => {
-      const text = new URLSearchParams(
-        Object.entries({ Version: '2016-11-15', ...parameters }).map(([name, value]): [string, string] => [name, String(value)]),
-      ).toString();
+      const all: Readonly<Record<string, string | number>> = { Version: '2016-11-15', ...parameters };
+      const text = new URLSearchParams(Object.entries(all).map(([name, value]): [string, string] => [name, String(value)])).toString();
       const request = { method: 'POST', path: '/', headers: { host: 'localhost' }, body: text };
       const signed = signRequest(request, { credentials: { ...credentials, secretAccessKey: secret }, region, service: 'ec2', now: world.clock.now() });
       return endpoint.handle({ ...request, headers: { ...signed, ...headers }, body: body ?? text });

@@ -37,7 +37,7 @@ function patternOf(pattern: string): (value: string) => boolean {
   if (!/[*?\\]/.test(pattern)) return (value) => value === pattern;
   const tokens = [...pattern.matchAll(/\\([*?\\])|([\s\S])/gu)].map(([, plain, other]) => ({ text: plain ?? other ?? '', isPlain: plain !== undefined }));
   return (value) => {
-    const characters = [...value];
+    const characters = Array.from(value);
     let [at, token, star, retry] = [0, 0, -1, 0];
     while (at < characters.length) {
       const { text, isPlain } = tokens[token] ?? { text: '', isPlain: true };

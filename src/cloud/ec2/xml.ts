@@ -14,6 +14,7 @@ export const escaped = (text: string): string =>
   text
     .replace(/[&<>"'\r]/g, (character) => escapes[character] ?? character)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    // oxlint-disable-next-line no-control-regex
     .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '\ufffd');
 
 /** @throws Error if the answer has a member that the model does not have: a client would not see it */
@@ -41,6 +42,7 @@ function contentOf(value: Exclude<AnswerValue, undefined>, type: string): string
     return (value as readonly AnswerValue[]).map((each) => (each === undefined ? '' : `<item>${contentOf(each, element)}</item>`)).join('');
   }
   if (Object.hasOwn(responses, type)) return membersOf(value as Answer, type);
+  if (typeof value === 'object') throw new Error(`${type} has no members`);
   return type === 'timestamp' && typeof value === 'number' ? new Date(value).toISOString() : escaped(String(value));
 }
 

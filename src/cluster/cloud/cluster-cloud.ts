@@ -25,7 +25,7 @@ export interface ClusterCloudOptions extends Omit<CloudSettings, 'directory' | '
 
 export interface ClusterCloud {
   readonly cloud: Cloud;
-  readonly url: string;
+  readonly served: { readonly url: string; readonly region: string };
   readonly drivers: readonly VolumeDriver[];
   /** Milliseconds from a running instance to its kubelet's first words. */
   readonly bootMs: number | undefined;
@@ -47,7 +47,7 @@ export async function startClusterCloud(
     credentials: () => ({ accessKeyId: 'mooring', secretAccessKey: 'mooring' }),
     transport: (request) => post(url, request),
   });
-  return { cloud, url, drivers: [ebsDriver({ world, client, sha256 })], bootMs: options.bootMs };
+  return { cloud, served: { url, region: cloud.region.name }, drivers: [ebsDriver({ world, client, sha256 })], bootMs: options.bootMs };
 }
 
 async function post(url: string, { headers, body }: { readonly headers: Readonly<Record<string, string>>; readonly body: string }) {

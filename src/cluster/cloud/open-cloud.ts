@@ -31,7 +31,7 @@ export interface OpenCloud {
   readonly cloud: Cloud;
   /** Of EC2 and STS. */
   readonly url: string;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** @throws FaultsError, DamagedStateFile, CloudError if there is no such region, and what listening throws */

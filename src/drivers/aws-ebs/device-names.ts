@@ -1,6 +1,6 @@
 /** Names under which volumes are attached. The kernel of a Nitro instance does not use them: the node finds the device by the volume's id. */
 
-const letters = [...'abcdefghijklmnopqrstuvwxyz'];
+const letters = 'abcdefghijklmnopqrstuvwxyz'.split('');
 
 /** The CSI driver's list, in its order: /dev/xvdaa … /dev/xvddx (aws-ebs-csi-driver, pkg/cloud/devicemanager/device_names.go). */
 const names: readonly string[] = ['a', 'b', 'c', 'd'].flatMap((first) =>

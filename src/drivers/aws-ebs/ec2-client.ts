@@ -83,6 +83,6 @@ export class Ec2Client {
 function pairsOf(value: QueryValue, path: string): readonly [string, string][] {
   if (value === undefined) return [];
   if (Array.isArray(value)) return (value as readonly QueryValue[]).flatMap((each, i) => pairsOf(each, `${path}.${i + 1}`));
-  if (typeof value === 'object') return Object.entries(value).flatMap(([name, each]) => pairsOf(each as QueryValue, path === '' ? name : `${path}.${name}`));
+  if (typeof value === 'object') return Object.entries(value).flatMap(([name, each]) => pairsOf(each, path === '' ? name : `${path}.${name}`));
   return [[path, String(value)]];
 }

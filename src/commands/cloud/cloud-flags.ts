@@ -1,8 +1,8 @@
 import path from 'node:path';
-import type { ClusterCloudOptions } from '../cluster/cloud/cluster-cloud.ts';
-import { regions } from '../cloud/engine/regions.ts';
-import { type Flag, type FlagValues, UsageError } from './command.ts';
-import { parseListen } from './shared-flags.ts';
+import type { ClusterCloudOptions } from '../../cluster/cloud/cluster-cloud.ts';
+import { regions } from '../../cloud/engine/regions.ts';
+import { type Flag, type FlagValues, UsageError } from '../command.ts';
+import { parseListen } from '../shared-flags.ts';
 
 export const cloudRegionFlag: Flag = {
   name: 'cloud-region',

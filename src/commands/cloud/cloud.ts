@@ -1,11 +1,11 @@
 import path from 'node:path';
-import { openCloud } from '../cluster/cloud/open-cloud.ts';
-import { firstSignal } from '../host/first-signal.ts';
-import { createRealWorld } from '../host/world.ts';
+import { openCloud } from '../../cluster/cloud/open-cloud.ts';
+import { firstSignal } from '../../host/first-signal.ts';
+import { createRealWorld } from '../../host/world.ts';
 import { cloudFaultsFlag, cloudRegionFlag } from './cloud-flags.ts';
-import { type Command, type FlagValues, UsageError } from './command.ts';
-import { type ExitCode, exitCodes } from './result/exit-codes.ts';
-import { logLevelFlag, logLevelOf, parseListen } from './shared-flags.ts';
+import { type Command, type FlagValues, UsageError } from '../command.ts';
+import { type ExitCode, exitCodes } from '../result/exit-codes.ts';
+import { logLevelFlag, logLevelOf, parseListen } from '../shared-flags.ts';
 
 /** `moor cloud`: the cloud alone. */
 export const cloudCommand: Command = {
