@@ -6,6 +6,7 @@ export const realHostNetwork: HostNetwork = {
   nft: (commands) => run(['nft', '-f', '-'], commands),
   ip: (commands) => run(['ip', '-force', '-batch', '-'], commands),
   bridge: (commands) => run(['bridge', '-force', '-batch', '-'], commands),
+  conntrack: (args) => run(['conntrack', ...args], '').then((said) => (/ 0 flow entries have been deleted/.test(said) ? '' : said)),
   sysctl: (name) =>
     readFile(`/proc/sys/${name}`, 'utf8').then(
       (text) => text.trim(),

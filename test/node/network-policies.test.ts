@@ -30,7 +30,7 @@ async function startPolicies(world: SimulatedWorld) {
     kernel.sent.push(commands);
     return '';
   };
-  const network = { nft, ip: async () => '', bridge: async () => '', sysctl: async () => undefined, setSysctl: async () => '' };
+  const network = { nft, ip: async () => '', bridge: async () => '', conntrack: async () => '', sysctl: async () => undefined, setSysctl: async () => '' };
   const informers = new Informers({ world, client: createClient({ transport }) });
   const table: NftablesTable = new NftablesTable({
     world,

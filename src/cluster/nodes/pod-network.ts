@@ -87,7 +87,7 @@ export async function startPodNetwork(options: PodNetworkOptions): Promise<Runni
   const unreadable = ownPodsOnly ? await unreadableAddresses(transport) : undefined;
   const problem = await table.open();
   const location = locationOf(nodes);
-  const proxy = problem === '' ? new ServiceProxy({ world, informers, location, table, sha256 }) : undefined;
+  const proxy = problem === '' ? new ServiceProxy({ world, informers, location, table, network: realHostNetwork, sha256 }) : undefined;
   const onTooLarge = (policy: NetworkPolicy): void => recorder.record(policy, { type: 'Warning', reason: 'TooLarge', message: tooLarge });
   const enforced = { world, informers, nodes: location.nodes, table, onTooLarge, sha256 };
   const policies = problem !== '' || unreadable !== undefined ? undefined : enforcePolicies(enforced, ownPodsOnly);

@@ -24,6 +24,7 @@ class Kernel {
       },
       ip: () => Promise.resolve(''),
       bridge: () => Promise.resolve(''),
+      conntrack: () => Promise.resolve(''),
       sysctl: () => Promise.resolve(undefined),
       setSysctl: () => Promise.resolve(''),
     };
