@@ -40,7 +40,10 @@ export async function bundle({ dir, sourcemap = false }) {
 /** The licences of the packages that these modules are of: a bundle is a copy of them. */
 function licenses(modules) {
   const folders = modules.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []);
-  return [...new Set(folders)].map(licenseOf).sort((a, b) => a.localeCompare(b)).join('\n');
+  return [...new Set(folders)]
+    .map(licenseOf)
+    .sort((a, b) => a.localeCompare(b))
+    .join('\n');
 }
 
 function licenseOf(folder) {
