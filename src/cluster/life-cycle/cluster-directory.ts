@@ -163,6 +163,7 @@ export async function removeAbandoned(options: TearDownOptions): Promise<void> {
     const lock = await lockCluster(dataDir).catch(() => undefined);
     // It runs.
     if (lock === undefined) continue;
+    options.onProgress?.(`Removing the ephemeral cluster in ${dataDir}, whose process was killed`);
     try {
       await tearDown(dataDir, options);
       await removeData(dataDir);
