@@ -136,6 +136,22 @@ export async function hastenLease(moor: MoorProcess, lease: string): Promise<voi
 export const startNodeProcess = (server: Server, { name, dataDir, readyText = `Node ${name} is ready` }: NodeProcess): Promise<CommandProcess> =>
   startCommand(['node', '--kubeconfig', server.kubeconfig, '--name', name, '--data-dir', dataDir, '--listen', '127.0.0.1:0'], readyText);
 
+/** A real `moor server`, and a kubeconfig for it. */
+export interface ServerProcess extends CommandProcess, Server {
+  readonly url: string;
+}
+
+/** `args`: of its store. */
+export async function startServerProcess(kubeconfig: string, args: readonly string[]): Promise<ServerProcess> {
+  const started = await startCommand(['server', '--listen', '127.0.0.1:0', '--kubeconfig', kubeconfig, ...args], 'is ready');
+  const [url = ''] = /https:\/\/[\w.:]+/.exec(started.output()) ?? [];
+  return { ...started, kubeconfig, url };
+}
+
+/** Runs the real kubectl on a server; never rejects for a failing command. */
+export const kubectlOn = ({ kubeconfig }: Server, ...args: string[]): Promise<Result> =>
+  run('kubectl', args, { ...process.env, PATH: toolsPath, KUBECONFIG: kubeconfig });
+
 /** A real `moor csi serve`. */
 export const startDriverProcess = (driver: string, { socket, dataDir }: { readonly socket: string; readonly dataDir: string }): Promise<CommandProcess> =>
   startCommand(['csi', 'serve', driver, '--endpoint', `unix://${socket}`, '--data-dir', dataDir, '--node-id', 'node-1'], 'serves unix://');

@@ -47,6 +47,8 @@ export interface ApiOptions {
   readonly podSecurity?: PodSecurityConfiguration | undefined;
   /** Where admission is counted. */
   readonly metrics?: Metrics;
+  /** Of several servers with one store, one removes expired events. Absent: this one. */
+  readonly expiresEvents?: () => boolean;
 }
 
 export interface RunningApi extends Api {
@@ -81,7 +83,7 @@ export function createApi(options: ApiOptions): RunningApi {
     ...(extensions === undefined ? [] : [volumeBindings(registry, extensions.authorizer)]),
   ];
   const dispatcher = new Dispatcher({ registry, tokens, createOnly, readOnly: extensions?.readOnly ?? [] });
-  const background = [compactPeriodically({ store, world }), expireEvents({ store, world }, resources.require('v1', 'events'))];
+  const background = [compactPeriodically({ store, world }), expireEvents({ store, world, isDue: options.expiresEvents }, resources.require('v1', 'events'))];
   const api: RunningApi = {
     handle: async (request) => {
       try {

@@ -4,12 +4,15 @@ import type { KubeObject } from '../api/object.ts';
 import { methodOf, requestPath } from '../api/request-info.ts';
 import { ApiError, type Status } from '../api/status.ts';
 import type { World } from '../world/world.ts';
+import { ServerList } from './server-list.ts';
 import type { Answer, ListMeta, StreamEvent, StreamSink, Transport, TransportRequest } from './transport.ts';
 
 /** The address of a server, and the client's credentials. */
 export interface HttpAccess {
   /** 'https://127.0.0.1:6443' */
   readonly url: string;
+  /** All servers of the cluster, shared by the connections of a process; absent: that of `url`. */
+  readonly servers?: ServerList;
   /** PEM. */
   readonly ca?: string;
   readonly cert?: string;
@@ -34,15 +37,15 @@ export interface HttpTransportOptions {
 /** Reaches any Kubernetes API server over HTTP/1.1, with keep-alive connections. */
 export class HttpTransport implements Transport {
   readonly #options: HttpTransportOptions;
-  readonly #base: URL;
+  readonly #servers: ServerList;
   readonly #agent: http.Agent;
 
   constructor(options: HttpTransportOptions) {
     this.#options = options;
     const { access } = options;
-    this.#base = new URL(access.url);
+    this.#servers = access.servers ?? new ServerList([access.url]);
     this.#agent =
-      this.#base.protocol === 'http:'
+      this.#servers.current.protocol === 'http:'
         ? new http.Agent({ keepAlive: true })
         : new https.Agent({
             keepAlive: true,
@@ -55,9 +58,20 @@ export class HttpTransport implements Transport {
   }
 
   async send(request: TransportRequest): Promise<Answer> {
+    for (let attempt = 1; ; attempt++) {
+      const server = this.#servers.current;
+      const answer = await this.#sendTo(server, request);
+      if (answer.type === 'unreachable') this.#servers.leave(server);
+      else this.#servers.answered(server, !(answer.type === 'failed' && answer.error.code === 503));
+      // A server that was never connected to has not got the request.
+      if (answer.type !== 'unreachable' || !isUnsent(answer.error) || attempt >= this.#servers.size) return answer;
+    }
+  }
+
+  async #sendTo(server: URL, request: TransportRequest): Promise<Answer> {
     try {
       return await new Promise<Answer>((resolve, reject) => {
-        const call = this.#open(request, (response) => {
+        const call = this.#open(server, request, (response) => {
           readAll(response)
             .then((text) => resolve(toAnswer(response, text)))
             .catch(reject);
@@ -74,7 +88,7 @@ export class HttpTransport implements Transport {
   /** An answer that is no object: the log of a container. Undefined: it is refused, or does not come in time. */
   async readText(request: TransportRequest): Promise<string | undefined> {
     return await new Promise<string | undefined>((resolve) => {
-      const call = this.#open(request, (response) => {
+      const call = this.#open(this.#servers.current, request, (response) => {
         readAll(response).then(
           (text) => resolve(response.statusCode === 200 ? text : undefined),
           () => resolve(undefined),
@@ -91,13 +105,16 @@ export class HttpTransport implements Transport {
 
   watch(request: TransportRequest, sink: StreamSink): { close(): void } {
     let over = false;
+    const server = this.#servers.current;
+    const forget = this.#servers.onLeft(() => end(undefined));
     const end = (error: ApiError | undefined) => {
       if (over) return;
       over = true;
+      forget();
       call.destroy();
       sink.end(error);
     };
-    const call = this.#open(request, (response) => {
+    const call = this.#open(server, request, (response) => {
       response.on('error', () => end(undefined));
       if (response.statusCode !== 200) {
         readAll(response).then(
@@ -119,10 +136,14 @@ export class HttpTransport implements Transport {
       response.on('end', () => end(undefined));
       response.on('close', () => end(undefined));
     });
-    call.on('error', () => end(undefined));
+    call.on('error', () => {
+      this.#servers.leave(server);
+      end(undefined);
+    });
     return {
       close() {
         over = true;
+        forget();
         call.destroy();
       },
     };
@@ -133,17 +154,17 @@ export class HttpTransport implements Transport {
     this.#agent.destroy();
   }
 
-  #open(request: TransportRequest, onResponse: (response: IncomingMessage) => void): ClientRequest {
+  #open(server: URL, request: TransportRequest, onResponse: (response: IncomingMessage) => void): ClientRequest {
     const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body.object));
     const query = request.query.toString();
-    const call = (this.#base.protocol === 'http:' ? http : https).request(
+    const call = (server.protocol === 'http:' ? http : https).request(
       {
         agent: this.#agent,
-        protocol: this.#base.protocol,
-        host: this.#base.hostname.replace(/^\[(.*)\]$/, '$1'),
-        port: this.#base.port === '' ? undefined : this.#base.port,
+        protocol: server.protocol,
+        host: server.hostname.replace(/^\[(.*)\]$/, '$1'),
+        port: server.port === '' ? undefined : server.port,
         method: methodOf(request.info),
-        path: `${this.#base.pathname.replace(/\/$/, '')}${requestPath(request.info)}${query === '' ? '' : `?${query}`}`,
+        path: `${server.pathname.replace(/\/$/, '')}${requestPath(request.info)}${query === '' ? '' : `?${query}`}`,
         headers: this.#headers(request, body),
       },
       onResponse,
@@ -151,8 +172,23 @@ export class HttpTransport implements Transport {
     call.setNoDelay(true);
     // A watch may be silent for long: the operating system notices a peer that is gone.
     call.setSocketKeepAlive(true, 30_000);
+    if (this.#servers.size > 1) this.#leaveIfSilent(server, call);
     call.end(body);
     return call;
+  }
+
+  /** Of several servers, one that does not answer is left: its connections would wait for as long as their time-outs are. */
+  #leaveIfSilent(server: URL, call: ClientRequest): void {
+    const { timers } = this.#options.world;
+    const cancelSilent = timers.after(silentMs, () => this.#servers.leave(server));
+    call.once('response', cancelSilent);
+    call.once('close', cancelSilent);
+    call.once('socket', (socket) => {
+      if (!socket.connecting) return;
+      const cancel = timers.after(connectMs, () => call.destroy(Object.assign(new Error('no connection in time'), { syscall: 'connect' })));
+      socket.once('connect', cancel);
+      call.once('close', cancel);
+    });
   }
 
   #headers(request: TransportRequest, body: Buffer | undefined): http.OutgoingHttpHeaders {
@@ -171,6 +207,12 @@ export class HttpTransport implements Transport {
 /** The leader's lease and epoch (docs/EXTENSIONS.md); a server that does not know the header ignores it. */
 const fenceHeader = 'mooring-fence';
 const usualTimeoutMs = 60_000;
+/** Of one server of several. */
+const connectMs = 3_000;
+const silentMs = 8_000;
+
+const isUnsent = (error: Error): boolean => (error as NodeJS.ErrnoException).syscall === 'connect';
+
 const longestAnswer = 512 * 1024 * 1024;
 /** Kubernetes stores no object that is larger than this. */
 const longestLine = 8 * 1024 * 1024;

@@ -1,26 +1,11 @@
 import { hostname } from 'node:os';
 import path from 'node:path';
-import { followedKinds, kubernetesKinds, servedKinds } from '../api/kinds/index.ts';
-import { createPaths } from '../apiserver/discovery/paths.ts';
-import { createAuthenticator } from '../apiserver/authentication/authenticator.ts';
-import { type Certificates, ensureCertificates } from '../apiserver/certificates/certificate-files.ts';
-import { populateGraph } from '../apiserver/authorization/node/graph-populator.ts';
-import { followRbac } from '../apiserver/authorization/rbac/follow.ts';
-import { createTokenIssuer, type TokenIssuer } from '../apiserver/authentication/token-issuer.ts';
-import { createApi, type RunningApi } from '../apiserver/create-api.ts';
-import type { Aggregator } from '../apiserver/aggregator/aggregator.ts';
-import { Metrics } from '../apiserver/metrics/metrics.ts';
+import { followedKinds } from '../api/kinds/index.ts';
+import { type Certificates } from '../apiserver/certificates/certificate-files.ts';
 import type { DriverSet } from '../drivers/driver-set.ts';
-import type { NodeStats } from '../node/kubelet-api/node-stats.ts';
-import { type HttpServer, startHttpServer } from '../apiserver/http/server.ts';
-import type { PodStreams } from '../streams/contract.ts';
-import { lazyRemoteStreams } from '../apiserver/streams/remote/lazy-remote-streams.ts';
-import type { Store } from '../store/contract.ts';
 import type { AuditOptions } from './apiserver/audit-options.ts';
 import { advertisedAddress } from './apiserver/advertised-address.ts';
-import { countStore } from './apiserver/store-metrics.ts';
-import { publishApiServices, startAggregation } from './apiserver/aggregation.ts';
-import { bootstrap } from './apiserver/bootstrap.ts';
+import { startApiServer } from './apiserver/api-server.ts';
 import { servePods } from './apiserver/serve-pods.ts';
 import {
   type ApiAccess,
@@ -32,21 +17,16 @@ import {
   chooseRuntime,
   runNodes,
 } from './nodes/cluster-nodes.ts';
-import { loadAdmissionConfiguration } from './apiserver/admission-configuration.ts';
-import { controllerRoles, controllerAuthorizer } from './access/controller-roles.ts';
 import { type ControllersOptions, startControllers } from './controllers/controllers.ts';
 import type { StoreKind } from './data-directory/data-manifest.ts';
-import { type EtcdOptions, openData, withEncryption } from './data-directory/open-data.ts';
+import { type EtcdOptions, openServerData } from './data-directory/open-data.ts';
 import { realDirectories } from '../host/directories.ts';
 import { ensureDefaultClasses, storageClasses } from './apiserver/default-storage-classes.ts';
-import { ensureDefaultPolicy } from './apiserver/default-policy.ts';
 import { hollowDrivers } from './nodes/hollow-nodes.ts';
 import { connectInProcess, systemClient } from './access/identities.ts';
-import { saveBootstrapKubeconfig, saveKubeconfig } from './apiserver/kubeconfig-file.ts';
 import type { ImageSettings } from './image-content.ts';
 import type { SecuritySettings } from './nodes/machine-security.ts';
 import { type NodeOptions, nodeSettings, NodeSettingsError } from './nodes/node-settings.ts';
-import { openApiDocuments } from './apiserver/openapi.ts';
 import { createClient } from '../client/client.ts';
 import { CsiSockets } from './nodes/csi-endpoints.ts';
 import { PluginSockets } from './nodes/plugin-sockets.ts';
@@ -54,16 +34,11 @@ import { hostPathVolumes, machineDrivers } from './nodes/machine-drivers.ts';
 import { createRealWorld, type LogLevel } from '../host/world.ts';
 import { startScheduler } from './scheduler.ts';
 import { certificateSigner } from './apiserver/certificate-signer.ts';
-import { tokenSubjectLookup } from './apiserver/token-lookup.ts';
 import type { ClusterCloudOptions } from './cloud/cluster-cloud.ts';
 import { openClusterCloud } from './cloud/open-cluster-cloud.ts';
-import { openAuditLog } from './apiserver/open-audit-log.ts';
 import { CleanupStack } from './cleanup-stack.ts';
-import { daily } from './daily.ts';
 import { openClusterDirectory } from './life-cycle/cluster-directory.ts';
 import { version } from './version.ts';
-import { httpsWebhookCaller } from './apiserver/webhook-caller.ts';
-import { explanations } from './apiserver/explanations.ts';
 
 export interface ClusterOptions {
   /** Its name among the clusters of this machine. */
@@ -163,67 +138,23 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   const dataDir = directory.path;
   const cloud = await openClusterCloud(options.cloud, { world, dataDir, cleanup });
   const listen = options.listen ?? { host: '127.0.0.1', port: 0 };
-  const metrics = new Metrics();
-  const auditor = await openAuditLog(options.audit, { world, metrics, cleanup });
-  const admission = await loadAdmissionConfiguration(options.admissionConfig, world.log);
-  options.onProgress?.(`Reading the objects in ${options.etcd === undefined ? dataDir : 'etcd'}`);
-  const { store: rawStore, files, complete, writeProblem } = await openData({ dataDir, kind: options.store ?? 'memory', etcd: options.etcd, world }, cleanup);
-  const store = await withEncryption(rawStore, options.encryptionConfig, world);
-  const certify = () => ensureCertificates({ files, hosts: [listen.host, hostname()], now: world.clock.now() });
-  const certificates = await certify();
-  const tokens = await createTokenIssuer({ ...world, files, issuer: 'https://kubernetes.default.svc.cluster.local', lookUp: (ref) => lookUp(ref) });
-  await complete();
-  options.onProgress?.('Starting the API server');
   const plain = options.plain ?? false;
-  const roles = await followRbac(store, world);
-  cleanup.defer(async () => roles.stop());
-  const relations = populateGraph(store, world);
-  cleanup.defer(async () => relations.stop());
-  const authorizer = controllerAuthorizer(roles.authorizer, controllerRoles, relations);
-  const api: RunningApi = createApi({
-    store,
-    kinds: servedKinds,
+  const { audit, admissionConfig } = options;
+  options.onProgress?.(`Reading the objects in ${options.etcd === undefined ? dataDir : 'etcd'}`);
+  const data = await openServerData({ ...options, dataDir }, { world, cleanup });
+  options.onProgress?.('Starting the API server');
+  const apiServer = await startApiServer({ listen, plain, audit, admissionConfig, address: advertisedAddress(listen.host), nodeMetrics }, data, {
     world,
-    tokens,
-    access: { authorizer, rbac: roles.authorizer },
-    extensions: plain ? undefined : { authorizer, readOnly: [explanations({ api: () => api, authorizer, world })] },
-    webhooks: httpsWebhookCaller(),
-    podSecurity: admission?.podSecurity,
-    metrics,
+    cleanup,
   });
-  cleanup.defer(() => api.stop());
-  const aggregator = await startAggregation({ store, world, api, certificates }, cleanup);
-  const lookUp = tokenSubjectLookup(systemClient(api, 'apiserver'));
-
-  const readiness = new Readiness(writeProblem);
-  const podStreams = new Map<string, PodStreams>();
-  const nodeStats = new Map<string, NodeStats>();
-  const elsewhere = lazyRemoteStreams({ api, authority: certificates.authority, world });
-  const server = await listenOn(listen, {
-    api,
-    store,
-    world,
-    tokens,
-    authorizer,
-    certificates,
-    readiness,
-    plain,
-    metrics,
-    auditor,
-    nodeStats,
-    aggregator,
-    podStreams: (node) => podStreams.get(node) ?? elsewhere(node),
-  });
-  cleanup.defer(() => server.stop());
-  await bootstrap(systemClient(api, 'apiserver'), server.port, advertisedAddress(listen.host));
-  await ensureDefaultPolicy(systemClient(api, 'apiserver'));
-  await publishApiServices({ store, world, client: systemClient(api, 'apiserver'), certificates, plain }, cleanup);
+  const { api, authorizer, auditor, certificates, http: server, podStreams, nodeStats, remoteStreams } = apiServer;
+  const { store } = data;
   const images = runtime === 'sandbox' && settings.count > 0 ? await openImageVolumes(dataDir, settings.count) : undefined;
   if (options.bare !== true) {
     const csiDrivers = cloud?.drivers.map(({ capabilities }) => capabilities.name) ?? (runtime === 'hollow' ? (options.nodes?.csiDrivers ?? []) : []);
     await ensureDefaultClasses(systemClient(api, 'apiserver'), store, { images: images !== undefined, csiDrivers });
   }
-  const imageDrivers = images === undefined ? [] : [await imageDriverFor(images, settings.count, elsewhere)];
+  const imageDrivers = images === undefined ? [] : [await imageDriverFor(images, settings.count, remoteStreams)];
   const hollow = cloud?.drivers ?? (runtime === 'hollow' ? hollowDrivers(settings) : []);
   const drivers = await machineDrivers(systemClient(api, 'apiserver'), [...hollow, ...imageDrivers]);
   const plugins = new PluginSockets(options.rootDir);
@@ -234,23 +165,10 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
     plugins,
   });
   cleanup.defer(() => csiSockets.close());
-  readiness.state = 'ready';
-  cleanup.defer(async () => {
-    readiness.state = 'stopping';
-  });
+  apiServer.becomeReady();
   const kubeconfig = options.kubeconfig ?? path.join(dataDir, 'kubeconfig');
-  const save = (fresh: Certificates) => saveKubeconfig(kubeconfig, { server: server.url, certificates: fresh, merge: options.mergeKubeconfig ?? false });
-  await save(certificates);
-  const saveBootstrap = (fresh: Certificates) => saveBootstrapKubeconfig(options.bootstrapKubeconfig, { server: server.url, certificates: fresh });
-  await saveBootstrap(certificates);
-  cleanup.defer(
-    daily(world, async () => {
-      const fresh = await certify();
-      if (fresh.serving.certificate !== certificates.serving.certificate) server.replaceCertificate(servingTls(fresh));
-      if (fresh.admin.certificate !== certificates.admin.certificate) await save(fresh);
-      await saveBootstrap(fresh);
-    }),
-  );
+  const { mergeKubeconfig: merge = false, bootstrapKubeconfig } = options;
+  await apiServer.saveKubeconfigs({ server: server.url, admin: kubeconfig, merge, bootstrap: bootstrapKubeconfig });
   // Last, so that clients do not wait until the controllers have filled their caches: they list in pages, between requests.
   // The nodes whose pods really run are this machine.
   const listDirectory = (node: string, directory: string) => (podStreams.has(node) ? realDirectories.list(directory) : undefined);
@@ -278,7 +196,7 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
       imageSettings: options.images,
       rootDir: options.rootDir,
       plugins,
-      onBridges: (gateways) => servePods(systemClient(api, 'apiserver'), { server, listen, gateways }),
+      onBridges: (gateways) => servePods(systemClient(api, 'apiserver'), { server, listen, gateways, publish: (address) => apiServer.publishAddress(address) }),
     },
     { api, world, authorizer, auditor },
     cleanup,
@@ -314,7 +232,9 @@ function runScheduler({ api, world, authorizer, auditor, plain, election }: ApiA
   return () => scheduler.stop();
 }
 
-interface Running extends ApiAccess, Pick<Serving, 'certificates' | 'plain'> {
+interface Running extends ApiAccess {
+  readonly certificates: Certificates;
+  readonly plain: boolean;
   readonly drivers: DriverSet;
   readonly csiSockets: CsiSockets;
   readonly listDirectory: ControllersOptions['listDirectory'];
@@ -323,74 +243,3 @@ interface Running extends ApiAccess, Pick<Serving, 'certificates' | 'plain'> {
 
 /** Objects per page of a list: about ten milliseconds of work. */
 const pageSize = 500;
-
-interface Serving extends ApiAccess {
-  readonly store: Store;
-  readonly tokens: TokenIssuer;
-  readonly certificates: Certificates;
-  readonly readiness: Readiness;
-  readonly plain: boolean;
-  readonly metrics: Metrics;
-  readonly aggregator: Aggregator;
-  readonly podStreams: (node: string) => PodStreams;
-  readonly nodeStats: ReadonlyMap<string, NodeStats>;
-}
-
-/** The answer of /readyz. A server that stops still answers for a moment, but should get no new requests. */
-class Readiness {
-  state: 'starting' | 'ready' | 'stopping' = 'starting';
-  /** Why the store may refuse writes. */
-  readonly writeProblem: () => string | undefined;
-
-  constructor(writeProblem: () => string | undefined) {
-    this.writeProblem = writeProblem;
-  }
-}
-
-const servingTls = ({ authority, serving }: Certificates) => ({ ...serving, clientAuthority: authority.certificate });
-
-async function listenOn(listen: { host: string; port: number }, serving: Serving): Promise<HttpServer> {
-  const { api, store, world, tokens, authorizer, certificates, readiness, plain, metrics, auditor, podStreams, nodeStats, aggregator } = serving;
-  // With --plain the mooring.dev kinds exist for the controllers, but are hidden from clients.
-  const kinds = plain ? kubernetesKinds : servedKinds;
-  countStore(metrics, store);
-  // Assigned once the server listens, before the first request.
-  let address = '';
-  const customKinds = () => api.customKinds();
-  const server = await startHttpServer({
-    api,
-    kinds,
-    customKinds,
-    world,
-    listen,
-    metrics,
-    extensions: !plain,
-    auditor,
-    podStreams,
-    admitConnect: api.admitConnect,
-    aggregator,
-    flowConfiguration: () => api.flowConfiguration(),
-    authenticator: createAuthenticator([(token) => tokens.verify(token)]),
-    authorizer,
-    tls: servingTls(certificates),
-    paths: createPaths({
-      kinds,
-      version,
-      health: {
-        live: [],
-        ready: [
-          { name: 'startup', check: () => (readiness.state === 'ready' ? undefined : readiness.state) },
-          { name: 'store', check: () => readiness.writeProblem() },
-        ],
-      },
-      serverAddress: () => address,
-      metrics: async () => `${metrics.text()}${await nodeMetrics(nodeStats)}`,
-      customKinds,
-      remoteVersions: () => aggregator.discovered(),
-      openApi: openApiDocuments(kinds, customKinds, aggregator),
-      tokens,
-    }),
-  });
-  address = new URL(server.url).host;
-  return server;
-}

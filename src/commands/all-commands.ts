@@ -30,6 +30,11 @@ export const allCommands: readonly CommandEntry[] = [
   { name: 'images', summary: 'list the images of a cluster', load: async () => (await import('./images/images.ts')).imagesCommand },
   { name: 'cloud', summary: 'serve a cloud with the protocol of EC2 on this machine', load: async () => (await import('./cloud/cloud.ts')).cloudCommand },
   {
+    name: 'server',
+    summary: 'run an API server alone on etcd, on as many machines as you like',
+    load: async () => (await import('./server.ts')).serverCommand,
+  },
+  {
     name: 'controllers',
     summary: 'run the controllers apart from the API server, in as many processes as you like',
     load: async () => (await import('./controllers.ts')).controllersCommand,
@@ -72,8 +77,8 @@ export const allCommands: readonly CommandEntry[] = [
   },
   {
     name: 'store',
-    summary: 'check the data directory of a cluster that does not run, or repair it',
-    load: async () => (await import('./store.ts')).storeCommand,
+    summary: 'the store of a cluster: check and repair it, see its state, save it, move it to etcd and back',
+    load: async () => (await import('./store/store.ts')).storeCommand,
   },
   {
     name: 'completion',

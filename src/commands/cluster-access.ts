@@ -6,6 +6,7 @@ import { resourceRequestInfo } from '../api/request-info.ts';
 import { type Client, createClient } from '../client/client.ts';
 import { type HttpAccess, HttpTransport } from '../client/http-transport.ts';
 import { KubeconfigError, loadKubeconfig } from '../client/http-transport-kubeconfig.ts';
+import { ServerList } from '../client/server-list.ts';
 import { dataDirOf } from '../cluster/life-cycle/cluster-record.ts';
 import { version } from '../cluster/version.ts';
 import { createRealWorld } from '../host/world.ts';
@@ -28,6 +29,25 @@ export const accessFlags: readonly Flag[] = [
     about: 'a server that needs no credentials, instead of a kubeconfig: kubectl proxy is one, for every way to log in',
   },
 ];
+
+/** For commands that run for long. */
+export const serversFlag: Flag = {
+  name: 'servers',
+  value: 'URL,URL',
+  about: 'the API servers of the cluster, with commas: requests go to the next one when theirs does not answer',
+  default: "the kubeconfig's",
+};
+
+/** With all servers of `serversFlag`. @throws UsageError */
+export function accessToServers(flags: FlagValues): HttpAccess & { readonly namespace: string } {
+  const access = accessOf(flags);
+  const [first, ...others] = (flags.text('servers') ?? '').split(',').filter((server) => server !== '');
+  if (first === undefined) return access;
+  for (const server of [first, ...others])
+    if (!/^https?:\/\/[^/]+\/?$/.test(server) || !URL.canParse(server))
+      throw new UsageError(`--servers has ${JSON.stringify(server)}, which is no URL of a server: https://10.0.0.1:6443 would be`);
+  return { ...access, url: first, servers: new ServerList([first, ...others]) };
+}
 
 /** @throws UsageError */
 export function accessOf(flags: FlagValues): HttpAccess & { readonly namespace: string } {

@@ -6,14 +6,16 @@ import { controllerNames } from '../cluster/access/controller-roles.ts';
 import { startControllers } from '../cluster/controllers/controllers.ts';
 import { keepLocalIntents } from '../cluster/controllers/local-intents.ts';
 import { discoverServedKinds, type ServedKinds } from '../cluster/controllers/served-kinds.ts';
+import { type EtcdOptions, keysInEtcd } from '../cluster/data-directory/open-data.ts';
 import { CsiSockets } from '../cluster/nodes/csi-endpoints.ts';
 import { imageDriversIn, machineDrivers } from '../cluster/nodes/machine-drivers.ts';
 import { secretFiles } from '../host/secret-files.ts';
 import type { SecretFiles } from '../world/secret-files.ts';
 import type { World } from '../world/world.ts';
 import type { Command } from './command.ts';
+import { etcdFlags, etcdOptions } from './etcd/etcd-flags.ts';
 import { type LeaderElectedProcessOptions, leaderElectionFlags, leaderElectionOptions, runLeaderElectedProcess } from './leader-elected-process.ts';
-import { csiEndpointFlag, csiEndpointsOf, dataDirectoryOf, imagesFlag } from './shared-flags.ts';
+import { csiEndpointFlag, csiEndpointsOf, dataDirectoryOf, encryptionConfigOf, encryptionFlag, imagesFlag } from './shared-flags.ts';
 import { type ExitCode } from './result/exit-codes.ts';
 
 /** `moor controllers`: the controllers without the API server. */
@@ -27,15 +29,19 @@ issues no such tokens, all act as the user of the kubeconfig. The controllers al
 (and with "moor up --plain"): PVs and PVCs are then bound in Kubernetes' four writes.
 
 Drivers that keep data on disk keep it on the machine of the leading process. Beside the "moor up" of the cluster, under the
-same user, it also serves the image volumes of the default class and issues the certificates of nodes.`,
-  flags: [...leaderElectionFlags, imagesFlag, csiEndpointFlag],
+same user, it also serves the image volumes of the default class and issues the certificates of nodes. Beside "moor server",
+it issues them if --etcd-servers and the flags below it say where the certificate authority is.`,
+  flags: [...leaderElectionFlags, imagesFlag, csiEndpointFlag, ...etcdFlags, encryptionFlag],
   examples: [
     { line: 'moor up --controllers=false', about: 'an API server without controllers …' },
     { line: 'moor controllers --kubeconfig ./kubeconfig', about: '… and the controllers; again in another terminal for a standby' },
   ],
   run: async (flags) => {
     const options = leaderElectionOptions(flags);
-    return runControllers({ ...options, dataDir: await dataDirectoryOf(flags, options.access), csiEndpoints: csiEndpointsOf(flags) });
+    const etcd = etcdOptions(flags, flags.text('etcd-servers') === undefined ? 'embedded' : 'etcd');
+    const encryptionConfig = encryptionConfigOf(flags);
+    const dataDir = await dataDirectoryOf(flags, options.access);
+    return runControllers({ ...options, dataDir, etcd, encryptionConfig, csiEndpoints: csiEndpointsOf(flags) });
   },
 };
 
@@ -43,11 +49,14 @@ interface ControllersProcessOptions extends LeaderElectedProcessOptions {
   /** The data directory of a `moor up` on this machine, for its image volumes and its certificate authority; undefined: none. */
   readonly dataDir: string | undefined;
   readonly csiEndpoints: readonly string[];
+  /** Where the certificate authority of `moor server` is; undefined: unknown. */
+  readonly etcd: EtcdOptions | undefined;
+  readonly encryptionConfig: string | undefined;
 }
 
 /** Runs the controllers against an API server elsewhere until a signal ends them. Resolves with the exit code. */
 function runControllers(options: ControllersProcessOptions): Promise<ExitCode> {
-  const { access, identity, dataDir, csiEndpoints } = options;
+  const { identity, dataDir, csiEndpoints } = options;
   return runLeaderElectedProcess(options, {
     ready: 'Controllers are ready',
     start: async (connections, { world, bindsTogether }) => {
@@ -66,7 +75,7 @@ function runControllers(options: ControllersProcessOptions): Promise<ExitCode> {
         bindsTogether,
         election: { identity },
         pageSize: 500,
-        ...(await housekeepingFor(served, { access, dataDir, world })),
+        ...(await housekeepingFor(served, { ...options, world })),
       });
       return {
         stop: async () => {
@@ -79,7 +88,7 @@ function runControllers(options: ControllersProcessOptions): Promise<ExitCode> {
   });
 }
 
-interface Machine extends Pick<ControllersProcessOptions, 'access' | 'dataDir'> {
+interface Machine extends Pick<ControllersProcessOptions, 'access' | 'dataDir' | 'etcd' | 'encryptionConfig'> {
   readonly world: World;
 }
 
@@ -87,14 +96,22 @@ interface Machine extends Pick<ControllersProcessOptions, 'access' | 'dataDir'> 
  * The namespace controller and the garbage collector must know every kind of the server. A server with other kinds, as every real Kubernetes,
  * runs them itself.
  */
-async function housekeepingFor({ complete }: ServedKinds, { access: { ca }, dataDir, world }: Machine) {
+async function housekeepingFor({ complete }: ServedKinds, machine: Machine) {
+  const { world } = machine;
+  const { ca } = machine.access;
   if (complete && ca !== undefined) {
-    const authority = dataDir === undefined ? undefined : await authorityIn(secretFiles(path.join(dataDir, 'pki')), ca);
+    const files = await keysOf(machine);
+    const authority = files === undefined ? undefined : await authorityIn(files, ca);
     return { housekeeping: { rootCa: ca, ...(authority === undefined ? {} : { sign: certificateSigner(authority, world.clock) }) } };
   }
   const why = complete ? 'the kubeconfig has no certificate authority' : 'the server has kinds that are unknown here';
   world.log.info('the controllers of namespaces, service accounts, garbage and workloads do not run here', { why });
   return {};
+}
+
+async function keysOf({ dataDir, etcd, encryptionConfig, world }: Machine): Promise<SecretFiles | undefined> {
+  if (etcd !== undefined) return keysInEtcd(etcd, encryptionConfig, world);
+  return dataDir === undefined ? undefined : secretFiles(path.join(dataDir, 'pki'));
 }
 
 /** The authority of the cluster, not of another one. */

@@ -5,7 +5,7 @@ import { ControllerConnections } from '../cluster/access/connections.ts';
 import { firstSignal } from '../host/first-signal.ts';
 import { createRealWorld, type LogLevel } from '../host/world.ts';
 import type { World } from '../world/world.ts';
-import { accessFlags, accessOf } from './cluster-access.ts';
+import { accessFlags, accessToServers, serversFlag } from './cluster-access.ts';
 import type { Flag, FlagValues } from './command.ts';
 import { logLevelFlag, logLevelOf } from './shared-flags.ts';
 import { type ExitCode, exitCodes } from './result/exit-codes.ts';
@@ -14,6 +14,7 @@ import { withProgress } from './result/progress.ts';
 /** The flags of a command that runs part of the control plane in its own process. */
 export const leaderElectionFlags: readonly Flag[] = [
   ...accessFlags,
+  serversFlag,
   { name: 'identity', value: 'NAME', about: 'the holder identity of this process in the leader election', default: "the machine's name" },
   logLevelFlag,
 ];
@@ -27,7 +28,7 @@ export interface LeaderElectedProcessOptions {
 
 export function leaderElectionOptions(flags: FlagValues): LeaderElectedProcessOptions {
   return {
-    access: accessOf(flags),
+    access: accessToServers(flags),
     identity: flags.text('identity') ?? hostname(),
     logLevel: logLevelOf(flags),
   };

@@ -28,7 +28,7 @@ import { NodeReader } from '../node/object-reader/node-reader.ts';
 import { canSandbox } from '../node/runtimes/sandbox/detect.ts';
 import { RuntimeStreams } from '../node/streams/pod-streams.ts';
 import type { World } from '../world/world.ts';
-import { accessFlags, accessOf } from './cluster-access.ts';
+import { accessFlags, accessToServers, serversFlag } from './cluster-access.ts';
 import { type Command, type FlagValues, UsageError } from './command.ts';
 import { privatePath, rootDirOf } from './private-path.ts';
 import { imageFlags, imageOptions } from './images/image-flags.ts';
@@ -54,6 +54,7 @@ It serves the kubelet's HTTPS API for the API server: "kubectl logs", exec, atta
 certificate comes from the cluster as well. Other clients are authenticated and authorized by the API server.`,
   flags: [
     ...accessFlags,
+    serversFlag,
     { name: 'name', value: 'NAME', about: 'the name of the node', default: "the machine's name" },
     { name: 'data-dir', value: 'DIR', about: 'the directory of containers and volumes', default: nodeDirectoryOf('NAME', '~') },
     {
@@ -150,7 +151,7 @@ function nodeProcessOptions(flags: FlagValues): NodeProcessOptions {
     throw new UsageError(`--pod-cidr must be an IPv4 CIDR, such as 10.244.0.0/24, not "${podCidr}"`);
   const listen = flags.text('listen');
   return {
-    access: accessOf(flags),
+    access: accessToServers(flags),
     name,
     podCidr,
     listen: listen === undefined ? undefined : parseListen(listen),

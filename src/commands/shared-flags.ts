@@ -5,6 +5,7 @@ import type { LogLevel } from '../host/world.ts';
 import { recordServing } from '../cluster/life-cycle/cluster-record.ts';
 import { isSocketAddress, socketForm } from '../cluster/controllers/built-in-drivers.ts';
 import { type Flag, type FlagValues, UsageError } from './command.ts';
+import { privatePath } from './private-path.ts';
 
 export const logLevelFlag: Flag = {
   name: 'log-level',
@@ -15,6 +16,42 @@ export const logLevelFlag: Flag = {
 };
 
 export const logLevelOf = (flags: FlagValues): LogLevel => (flags.text('log-level') as LogLevel | undefined) ?? (process.stderr.isTTY ? 'warn' : 'info');
+
+/** For commands that read the store. */
+export const encryptionFlag: Flag = {
+  name: 'encryption-provider-config',
+  value: 'FILE',
+  about: 'an EncryptionConfiguration of apiserver.config.k8s.io/v1: which resources are encrypted at rest',
+  default: 'no encryption',
+};
+
+/** For commands that run an API server. */
+export const apiServerFlags: readonly Flag[] = [
+  encryptionFlag,
+  {
+    name: 'admission-control-config-file',
+    value: 'FILE',
+    about: 'an AdmissionConfiguration of apiserver.config.k8s.io/v1: defaults and exemptions of PodSecurity',
+    default: 'namespaces without labels are privileged',
+  },
+  { name: 'plain', about: 'hide every extension to the Kubernetes API' },
+];
+
+/** @throws UsageError */
+export function encryptionConfigOf(flags: FlagValues): string | undefined {
+  const given = flags.text('encryption-provider-config');
+  return given === undefined ? undefined : privatePath('encryption-provider-config', given);
+}
+
+/** @throws UsageError */
+export function apiServerOptions(flags: FlagValues) {
+  const admissionConfig = flags.text('admission-control-config-file');
+  return {
+    encryptionConfig: encryptionConfigOf(flags),
+    admissionConfig: admissionConfig === undefined ? undefined : path.resolve(admissionConfig),
+    plain: flags.on('plain'),
+  };
+}
 
 /** For commands beside `moor up` that use the image volumes in its data directory. */
 export const imagesFlag: Flag = {

@@ -2,7 +2,6 @@ import { UnreadableValue } from '../apiserver/encryption/encrypted-store.ts';
 import { ConfigFileError } from '../apiserver/configuration/config-file.ts';
 import { JournalDamage } from '../node/volume-manager/journal.ts';
 import { StoreError } from '../store/contract.ts';
-import type { ClusterOptions } from '../cluster/cluster.ts';
 import { KubeconfigInUse } from '../cluster/apiserver/kubeconfig-file.ts';
 import { NoSandboxError } from '../cluster/nodes/cluster-nodes.ts';
 import { DataDamage, NewerData } from '../cluster/data-directory/data-damage.ts';
@@ -10,6 +9,12 @@ import { AuthorityNotYetValid } from '../apiserver/certificates/certificate-file
 import { ClusterDirectoryError } from '../cluster/life-cycle/cluster-directory.ts';
 import { version } from '../cluster/version.ts';
 import { ExposedSecret } from '../host/secret-files.ts';
+
+/** What the command was to start with, for messages. */
+interface StartOptions {
+  readonly dataDir?: string;
+  readonly listen?: { readonly host: string; readonly port: number };
+}
 
 /** Whether the data was refused as damaged. */
 export const isDamage = (error: unknown): boolean =>
@@ -19,7 +24,7 @@ export const isDamage = (error: unknown): boolean =>
   (error instanceof StoreError && !(error instanceof UnreadableValue) && error.code === 'corrupt');
 
 /** Why a cluster did not start, and what to do; undefined: an unexpected error. */
-export function explainStartFailure(error: unknown, options: ClusterOptions): string | undefined {
+export function explainStartFailure(error: unknown, options: StartOptions): string | undefined {
   if (error instanceof NoSandboxError) return `${error.message}. Without --runtime sandbox, nodes are hollow where pods cannot run.`;
   if (error instanceof ClusterDirectoryError || error instanceof KubeconfigInUse || error instanceof ConfigFileError) return error.message;
   if (error instanceof AuthorityNotYetValid) return `${error.message}.`;
@@ -34,7 +39,7 @@ export function explainStartFailure(error: unknown, options: ClusterOptions): st
   return explainSystem(error as NodeJS.ErrnoException, options);
 }
 
-function explainSystem(error: NodeJS.ErrnoException, options: ClusterOptions): string | undefined {
+function explainSystem(error: NodeJS.ErrnoException, options: StartOptions): string | undefined {
   const address = `${options.listen?.host}:${options.listen?.port}`;
   switch (error.code) {
     case 'EADDRINUSE':
@@ -59,13 +64,13 @@ function explainSystem(error: NodeJS.ErrnoException, options: ClusterOptions): s
   }
 }
 
-const repairAdvice = ({ dataDir }: ClusterOptions): string =>
+const repairAdvice = ({ dataDir }: StartOptions): string =>
   `Restore a backup, or run "moor store repair --data-dir ${dataDir}": it states what would be lost, and asks.`;
 
-const newerData = (error: Error, { dataDir }: ClusterOptions): string =>
+const newerData = (error: Error, { dataDir }: StartOptions): string =>
   `the data in ${dataDir} was written by a newer version of Mooring than this one (${version}): ${error.message}. Use that version, or another --data-dir.`;
 
-function explainStore(error: StoreError, options: ClusterOptions): string | undefined {
+function explainStore(error: StoreError, options: StartOptions): string | undefined {
   const { dataDir } = options;
   switch (error.code) {
     case 'locked':

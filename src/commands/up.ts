@@ -23,7 +23,7 @@ import { summaryOf } from './life-cycle/list.ts';
 import { privatePath, rootDirOf } from './private-path.ts';
 import { imageFlags, imageOptions, imagesLine } from './images/image-flags.ts';
 import { securityFlags, securityOptions } from './security-flags.ts';
-import { csiEndpointFlag, csiEndpointsOf, logLevelFlag, logLevelOf, parseListen } from './shared-flags.ts';
+import { apiServerFlags, apiServerOptions, csiEndpointFlag, csiEndpointsOf, logLevelFlag, logLevelOf, parseListen } from './shared-flags.ts';
 import { explainStartFailure, isDamage } from './start-failure.ts';
 import { type ExitCode, exitCodes } from './result/exit-codes.ts';
 import { type Output, outputFlag, outputOf, printData } from './result/output.ts';
@@ -106,19 +106,7 @@ The exit code is 3 if the data directory is damaged: "moor store repair" states 
     { name: 'controllers', about: '=false: no controllers in this process; "moor controllers" runs them elsewhere', default: 'true' },
     { name: 'scheduler', about: '=false: no scheduler in this process; "moor scheduler" runs it elsewhere', default: 'as --controllers' },
     ...auditFlags,
-    {
-      name: 'encryption-provider-config',
-      value: 'FILE',
-      about: 'an EncryptionConfiguration of apiserver.config.k8s.io/v1: which resources are encrypted at rest',
-      default: 'no encryption',
-    },
-    {
-      name: 'admission-control-config-file',
-      value: 'FILE',
-      about: 'an AdmissionConfiguration of apiserver.config.k8s.io/v1: defaults and exemptions of PodSecurity',
-      default: 'namespaces without labels are privileged',
-    },
-    { name: 'plain', about: 'hide every extension to the Kubernetes API' },
+    ...apiServerFlags,
     logLevelFlag,
   ],
   examples: [
@@ -159,7 +147,7 @@ export function clusterOptions(flags: FlagValues): ClusterOptions {
   const given = flags.text('data-dir');
   const name = nameOf(flags) ?? (given === undefined && !ephemeral ? defaultName : undefined);
   const dataDir = privatePath('data-dir', dataDirFor(name, given ?? (ephemeral ? temporaryPath() : undefined)));
-  const [bootstrapKubeconfig, encryptionConfig] = [flags.text('bootstrap-kubeconfig'), flags.text('encryption-provider-config')];
+  const bootstrapKubeconfig = flags.text('bootstrap-kubeconfig');
   return {
     ...(name === undefined ? {} : { name }),
     dataDir,
@@ -178,13 +166,11 @@ export function clusterOptions(flags: FlagValues): ClusterOptions {
     images: imageOptions(flags),
     rootDir: rootDirOf(flags),
     runtime: runtimeOf(flags),
-    plain: flags.on('plain'),
     csiEndpoints: csiEndpointsOf(flags),
     controllers: flags.text('controllers') !== 'false',
     scheduler: (flags.text('scheduler') ?? flags.text('controllers')) !== 'false',
     audit: auditOptions(flags),
-    encryptionConfig: encryptionConfig === undefined ? undefined : privatePath('encryption-provider-config', encryptionConfig),
-    admissionConfig: resolved(flags.text('admission-control-config-file')),
+    ...apiServerOptions(flags),
     logLevel: logLevelOf(flags),
   };
 }
@@ -217,8 +203,6 @@ function runtimeOf(flags: FlagValues): NodeRuntime | 'where-possible' {
   const asksForOthers = ['cloud', 'zones', 'region', 'node-capacity', 'volume-limit', 'csi-drivers'].some((name) => flags.text(name) !== undefined);
   return asksForOthers || flags.on('bare') || Number(flags.text('nodes') ?? 1) > 1 ? 'hollow' : 'where-possible';
 }
-
-const resolved = (file: string | undefined): string | undefined => (file === undefined ? undefined : path.resolve(file));
 
 /** Runs a cluster until a signal ends it. Resolves with the exit code. */
 async function runUp(options: ClusterOptions): Promise<ExitCode> {

@@ -128,6 +128,8 @@ export interface Watch {
 export interface Store {
   /** The newest revision that readers can see. A new store is at 1. */
   revision(): number;
+  /** The newest revision of the store at a moment after the call, also if another server wrote it and readers here do not see it yet. */
+  currentRevision(): Promise<number>;
   /** Reads before this revision fail with `compacted`. */
   compactedRevision(): number;
   transact(transaction: Transaction): Promise<TransactionResult>;

@@ -100,11 +100,12 @@ const maxVerifiedTokens = 1_000;
 
 /** Service account tokens: ES256, signed with a key that is kept with the certificates. */
 export async function createTokenIssuer(options: TokenIssuerOptions): Promise<TokenIssuer> {
-  const key = await signingKey(options.files);
+  const key = await ensureSigningKey(options.files);
   return new SigningIssuer(options, key);
 }
 
-async function signingKey(files: SecretFiles): Promise<KeyObject> {
+/** The key of the last start, or a new one. */
+export async function ensureSigningKey(files: SecretFiles): Promise<KeyObject> {
   const kept = await files.read('sa.key');
   if (kept !== undefined) return createPrivateKey(kept);
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

@@ -74,11 +74,7 @@ export class AuthorityNotYetValid extends Error {
 export async function ensureCertificates(options: CertificateOptions): Promise<Certificates> {
   const { files, now } = options;
   const hosts = [...new Set([...wellKnownHosts, ...options.hosts])];
-  const kept = await readPair(files, 'ca');
-  const validFrom = kept === undefined ? undefined : parse(kept)?.validFrom;
-  if (validFrom !== undefined && Date.parse(validFrom) > now) throw new AuthorityNotYetValid(validFrom, now);
-  const authority = await ensureAuthority(files, { name: 'ca', commonName: 'mooring-ca', kept, now });
-  const frontProxy = await ensureAuthority(files, { name: frontProxyCa, commonName: frontProxyCa, kept: await readPair(files, frontProxyCa), now });
+  const { authority, frontProxy } = await ensureAuthorities(files, now);
   const leaf = async (name: string, request: LeafCertificateRequest, { signer = authority, wanted = [] }: LeafOptions = {}): Promise<KeyPair> => {
     const pair = await readPair(files, name);
     if (pair !== undefined && isUsable(pair, { now, authority: signer, hosts: wanted })) return pair;
@@ -96,6 +92,17 @@ export async function ensureCertificates(options: CertificateOptions): Promise<C
 interface LeafOptions {
   readonly signer?: KeyPair;
   readonly wanted?: readonly string[];
+}
+
+/** The certificate authorities: those of the last start if they are still good, new ones otherwise. @throws AuthorityNotYetValid */
+export async function ensureAuthorities(files: SecretFiles, now: number): Promise<{ readonly authority: KeyPair; readonly frontProxy: KeyPair }> {
+  const kept = await readPair(files, 'ca');
+  const validFrom = kept === undefined ? undefined : parse(kept)?.validFrom;
+  if (validFrom !== undefined && Date.parse(validFrom) > now) throw new AuthorityNotYetValid(validFrom, now);
+  return {
+    authority: await ensureAuthority(files, { name: 'ca', commonName: 'mooring-ca', kept, now }),
+    frontProxy: await ensureAuthority(files, { name: frontProxyCa, commonName: frontProxyCa, kept: await readPair(files, frontProxyCa), now }),
+  };
 }
 
 interface AuthorityFiles {

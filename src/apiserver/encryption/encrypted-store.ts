@@ -78,6 +78,10 @@ export class EncryptedStore implements Store {
     return this.#inner.revision();
   }
 
+  currentRevision(): Promise<number> {
+    return this.#inner.currentRevision();
+  }
+
   compactedRevision(): number {
     return this.#inner.compactedRevision();
   }

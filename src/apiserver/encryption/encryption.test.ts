@@ -158,6 +158,7 @@ function openedAnew(store: Store): Store {
 
 const methodsOf = (store: Store): Store => ({
   revision: () => store.revision(),
+  currentRevision: () => store.currentRevision(),
   compactedRevision: () => store.compactedRevision(),
   transact: (transaction) => store.transact(transaction),
   get: (key) => store.get(key),

@@ -1,3 +1,4 @@
+import { sharedKeysKey } from '../certificates/shared-keys.ts';
 import type { Kind } from '../../api/kind.ts';
 import { Transformer } from './transformer.ts';
 import type { TransformerOf } from './encrypted-store.ts';
@@ -7,7 +8,7 @@ const root = '/registry/';
 
 /**
  * The transformer of a key: that of its resource, else that of its group ('*.apps'), else that of all resources ('*.*').
- * Side records (allocated addresses, epochs of Leases) are never encrypted.
+ * The keys that servers share are secrets. Side records (allocated addresses, epochs of Leases) are never encrypted.
  */
 export function transformersOf(rules: readonly EncryptionRule[], kinds: readonly Kind[]): TransformerOf {
   const byResource = transformersByResource(rules);
@@ -15,7 +16,9 @@ export function transformersOf(rules: readonly EncryptionRule[], kinds: readonly
   // Events of both groups are stored as events of the core group.
   resources.set('events', { group: '', resource: 'events' });
   const cached = new Map<string, Transformer | undefined>();
+  const ofKeys = choose(byResource, { group: '', resource: 'secrets' });
   return (key) => {
+    if (key === sharedKeysKey) return ofKeys;
     const path = pathOf(key, resources);
     if (path === undefined) return undefined;
     if (cached.has(path)) return cached.get(path);

@@ -31,8 +31,7 @@ export function followFlowConfiguration({ store, world }: { readonly store: Stor
       changed(objects);
       rebuild();
     });
-    // A store that is closed already has no configuration to give.
-    informer.start().catch(() => undefined);
+    informer.startEventually();
     return [informer];
   };
   const followed = [

@@ -49,6 +49,11 @@ export class PrefixFollower {
     this.#watch = store.watch({ prefix, after: revision }, { changes: (_, changes) => this.#take(changes), end: (cause) => this.#lost(cause) });
   }
 
+  /** Begins as soon as the keys can be read. */
+  startEventually(): void {
+    this.#startAgain();
+  }
+
   stop(): void {
     this.#stopped = true;
     this.#cancelTimer?.();

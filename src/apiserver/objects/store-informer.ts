@@ -27,6 +27,11 @@ export class StoreInformer<T extends KubeObject> {
     return this.#follower.start();
   }
 
+  /** Begins as soon as the objects can be read. */
+  startEventually(): void {
+    this.#follower.startEventually();
+  }
+
   stop(): void {
     this.#follower.stop();
   }

@@ -12,7 +12,7 @@ const BLOCK_TIMEOUT_MS = 3_000;
 export async function waitForRevision({ store, world }: { readonly store: Store; readonly world: World }, revision: number): Promise<void> {
   if (revision <= store.revision()) return;
   // In a store that servers share, a read brings what the others have written before, also where no change leads to its revision.
-  await store.get('/');
+  await store.currentRevision();
   if (revision <= store.revision()) return;
   await new Promise<void>((resolve) => {
     const finish = (): void => {

@@ -16,8 +16,15 @@ interface EventWrite {
   readonly at: number;
 }
 
+interface ExpiryContext {
+  readonly store: Store;
+  readonly world: World;
+  /** Asked before each sweep: false if another server removes the events. Undefined: none does. */
+  readonly isDue?: (() => boolean) | undefined;
+}
+
 /** Removes expired events, until it is cancelled. */
-export function expireEvents(deps: { readonly store: Store; readonly world: World }, events: Resource): Cancel {
+export function expireEvents(deps: ExpiryContext, events: Resource): Cancel {
   const expiry = new EventExpiry(deps, events);
   expiry.start();
   return () => expiry.stop();
@@ -27,6 +34,7 @@ class EventExpiry {
   readonly #store: Store;
   readonly #world: World;
   readonly #events: Resource;
+  readonly #isDue: () => boolean;
   /** In the order of their last writes: expired ones come first. */
   readonly #written = new Map<string, EventWrite>();
   #unwatch: Cancel | undefined;
@@ -35,7 +43,8 @@ class EventExpiry {
   #isRead = false;
   #stopped = false;
 
-  constructor({ store, world }: { readonly store: Store; readonly world: World }, events: Resource) {
+  constructor({ store, world, isDue = () => true }: ExpiryContext, events: Resource) {
+    this.#isDue = isDue;
     this.#store = store;
     this.#world = world;
     this.#events = events;
@@ -118,7 +127,7 @@ class EventExpiry {
   async #run(): Promise<void> {
     try {
       if (!this.#isRead) await this.#readAll();
-      await this.#sweep();
+      if (this.#isDue()) await this.#sweep();
       this.#schedule();
     } catch (error) {
       if (error instanceof StoreError && error.code === 'closed') return;

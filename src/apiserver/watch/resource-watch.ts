@@ -26,7 +26,7 @@ export interface WatchPlan {
   readonly prefix: string;
   readonly selection: Selection;
   readonly start: /** The current state first (not older than the revision), then changes. */
-    | { readonly type: 'state'; readonly notBefore: number; readonly announceEnd: boolean }
+    | { readonly type: 'state' /** 'now': the state at a moment after the request. */; readonly notBefore: number | 'now'; readonly announceEnd: boolean }
     /** Changes after the revision. */
     | { readonly type: 'after'; readonly revision: number };
   readonly bookmarks: boolean;
@@ -84,9 +84,9 @@ export class ResourceWatch implements OpenWatch {
     this.#sink.end(error?.toStatus());
   }
 
-  async #sendState(notBefore: number, announceEnd: boolean): Promise<void> {
+  async #sendState(notBefore: number | 'now', announceEnd: boolean): Promise<void> {
     try {
-      await waitForRevision(this.#context, notBefore);
+      await waitForRevision(this.#context, notBefore === 'now' ? await this.#context.store.currentRevision() : notBefore);
       const revision = await this.#sendPages();
       if (this.#ended) return;
       if (announceEnd) this.#sink.events([bookmark(this.#plan.resource, revision, true)]);

@@ -54,7 +54,8 @@ function startOf({ store }: WatchContext, options: ListOptions): WatchPlan['star
   const revision = parseRevision(options.resourceVersion);
   // Without a resourceVersion a watch begins with the current state.
   const state = options.sendInitialEvents ?? revision === 0;
-  if (state) return { type: 'state', notBefore: revision, announceEnd: options.allowWatchBookmarks };
+  const notBefore = options.resourceVersion === '' ? 'now' : revision;
+  if (state) return { type: 'state', notBefore, announceEnd: options.allowWatchBookmarks };
   return { type: 'after', revision: revision === 0 ? store.revision() : revision };
 }
 

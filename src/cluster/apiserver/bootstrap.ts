@@ -25,12 +25,12 @@ import type { KubeObject } from '../../api/object.ts';
 import { defaultServiceNetwork } from '../../apiserver/admission/plugins/service-allocation.ts';
 import { type Certificates, frontProxyClient } from '../../apiserver/certificates/certificate-files.ts';
 import { ipAddressOf } from '../../apiserver/objects/service-addresses.ts';
-import type { Client, Draft } from '../../client/client.ts';
+import type { Client, Draft, Result } from '../../client/client.ts';
 import { defaultFlowSchemas, defaultPriorityLevels } from './default-flow-control.ts';
 
 /**
- * The objects of a new cluster: four Namespaces, two PriorityClasses, the levels and schemas of flow control, the range of Services, and the Service `kubernetes`. `address`: where pods reach the API server,
- * which is the only one; undefined: nowhere.
+ * The objects of a new cluster: four Namespaces, two PriorityClasses, the levels and schemas of flow control, the range of Services, and the Service
+ * `kubernetes`. `address`: where pods reach the API server if it is the only one; undefined: nowhere, or where the servers say.
  */
 export async function bootstrap(client: Client, port: number, address?: string): Promise<void> {
   for (const name of ['default', 'kube-system', 'kube-public', 'kube-node-lease']) await ensure<Namespace>(client, namespaceKind, { metadata: { name } });
@@ -44,10 +44,31 @@ export async function bootstrap(client: Client, port: number, address?: string):
   if (address !== undefined) await publishApiAddress(client, address, port);
 }
 
+/** Where pods reach an API server. */
+export interface ApiAddress {
+  readonly ip: string;
+  readonly port: number;
+}
+
 /** The endpoints of the Service `kubernetes`: where pods reach the API server, which is the only one. */
-export async function publishApiAddress(client: Client, address: string, port: number): Promise<void> {
-  await put<Endpoints>(client, endpointsKind, apiEndpoints(address, port));
-  await put<EndpointSlice>(client, endpointSliceKind, apiEndpointSlice(address, port));
+export const publishApiAddress = (client: Client, ip: string, port: number): Promise<void> => publishApiAddresses(client, [{ ip, port }]);
+
+/** The same for all servers of the cluster, at least one. Slices have one port: servers with other ports get more of them. */
+export async function publishApiAddresses(client: Client, addresses: readonly ApiAddress[]): Promise<void> {
+  const sorted = [...addresses].sort((a, b) => a.port - b.port || (a.ip < b.ip ? -1 : 1));
+  const ports = [...new Set(sorted.map(({ port }) => port))];
+  const subsets = ports.map((port) => ({ port, ips: sorted.filter((each) => each.port === port).map(({ ip }) => ip) }));
+  await put<Endpoints>(client, endpointsKind, apiEndpoints(subsets));
+  const slices = subsets.flatMap(({ port, ips }) =>
+    [ips.filter((ip) => !ip.includes(':')), ips.filter((ip) => ip.includes(':'))].flatMap((same) => (same.length === 0 ? [] : { port, ips: same })),
+  );
+  const names = slices.map((_, i) => (i === 0 ? 'kubernetes' : `kubernetes-${i}`));
+  for (const [i, slice] of slices.entries()) await put<EndpointSlice>(client, endpointSliceKind, apiEndpointSlice(names[i] ?? '', slice));
+  const found = await client.list(endpointSliceKind, { namespace: 'default', labelSelector: 'kubernetes.io/service-name=kubernetes' });
+  if (!found.ok) throw found.error;
+  for (const { metadata } of found.value.items)
+    if (/^kubernetes-\d+$/.test(metadata.name) && !names.includes(metadata.name))
+      await client.delete(endpointSliceKind, { namespace: 'default', name: metadata.name });
 }
 
 /** Services of versions before 0.3 have addresses without IPAddresses. */
@@ -91,18 +112,24 @@ export async function publishDns(client: Client, addresses: ReadonlyMap<string, 
   return clusterIp === 'None' ? undefined : clusterIp;
 }
 
+/** Another server may write the same at the same time. */
+const MAX_ATTEMPTS = 5;
+
 /** Replaces what an earlier start wrote: the API server may have another address now. */
 async function put<T extends KubeObject>(client: Client, kind: Kind<T>, object: Draft<T>): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const written = await putOnce(client, kind, object);
+    if (written.ok) return;
+    if (attempt >= MAX_ATTEMPTS || (written.reason !== 'conflict' && written.reason !== 'alreadyExists')) throw written.error;
+  }
+}
+
+async function putOnce<T extends KubeObject>(client: Client, kind: Kind<T>, object: Draft<T>): Promise<Result<unknown>> {
   const metadata = object.metadata ?? {};
   const found = await client.get(kind, { namespace: metadata.namespace, name: metadata.name ?? '' });
-  const written = found.ok
-    ? await client.update(kind, {
-        ...found.value,
-        ...object,
-        metadata: { ...found.value.metadata, labels: { ...found.value.metadata.labels, ...metadata.labels } },
-      })
-    : await client.create(kind, object);
-  if (!written.ok) throw written.error;
+  if (!found.ok) return client.create(kind, object);
+  const labels = { ...found.value.metadata.labels, ...metadata.labels };
+  return client.update(kind, { ...found.value, ...object, metadata: { ...found.value.metadata, labels } });
 }
 
 /** An existing object is not changed. */
@@ -134,15 +161,20 @@ const apiService = (port: number): Draft<Service> => ({
 
 const apiPort = (port: number) => ({ name: 'https', port, protocol: 'TCP' });
 
-const apiEndpoints = (address: string, port: number): Draft<Endpoints> => ({
+interface AddressesOfPort {
+  readonly port: number;
+  readonly ips: readonly string[];
+}
+
+const apiEndpoints = (subsets: readonly AddressesOfPort[]): Draft<Endpoints> => ({
   metadata: { name: 'kubernetes', namespace: 'default', labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
-  subsets: [{ addresses: [{ ip: address }], ports: [apiPort(port)] }],
+  subsets: subsets.map(({ port, ips }) => ({ addresses: ips.map((ip) => ({ ip })), ports: [apiPort(port)] })),
 });
 
-const apiEndpointSlice = (address: string, port: number): Draft<EndpointSlice> => ({
-  metadata: { name: 'kubernetes', namespace: 'default', labels: { 'kubernetes.io/service-name': 'kubernetes' } },
-  addressType: address.includes(':') ? 'IPv6' : 'IPv4',
-  endpoints: [{ addresses: [address], conditions: { ready: true } }],
+const apiEndpointSlice = (name: string, { port, ips }: AddressesOfPort): Draft<EndpointSlice> => ({
+  metadata: { name, namespace: 'default', labels: { 'kubernetes.io/service-name': 'kubernetes' } },
+  addressType: ips[0]?.includes(':') === true ? 'IPv6' : 'IPv4',
+  endpoints: ips.map((ip) => ({ addresses: [ip], conditions: { ready: true } })),
   ports: [apiPort(port)],
 });
 

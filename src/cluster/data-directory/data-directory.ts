@@ -139,11 +139,11 @@ const otherKind = (dataDir: string, kind: StoreKind): StoreError =>
     `${dataDir} has a cluster whose objects are in ${kind === 'etcd' ? 'etcd' : 'an embedded store'}: start it with --store ${kind}, or choose another --data-dir`,
   );
 
-/** A server with keys of its own would accept no token, and no certificate, of the others. */
-const keysElsewhere = (dataDir: string, clusterId: string): StoreError =>
+/** Of a version that kept keys in the data directory. A server with keys of its own would accept no token, and no certificate, of the others. */
+export const keysElsewhere = (where: string, clusterId: string): StoreError =>
   new StoreError(
     'foreign',
-    `etcd has the objects of the cluster ${clusterId}, and ${dataDir} has not its keys: copy manifest.json and pki/ from the data directory of the server that created it, or choose another --etcd-prefix`,
+    `etcd has the objects of the cluster ${clusterId}, and ${where} has not its keys: start the server that created it once with this version, which puts them into etcd, or choose another --etcd-prefix`,
   );
 
 const otherStore = (dataDir: string, expected: string, found: string): DataDamage =>

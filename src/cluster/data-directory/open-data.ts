@@ -1,3 +1,4 @@
+import { filesInMemory, openSharedKeys, readSharedKeys, sharedKeysKey } from '../../apiserver/certificates/shared-keys.ts';
 import { allKinds } from '../../api/kinds/index.ts';
 import type { ClientTls } from '../../grpc/http2-connection.ts';
 import type { Store } from '../../store/contract.ts';
@@ -7,7 +8,7 @@ import type { SecretFiles } from '../../world/secret-files.ts';
 import type { World } from '../../world/world.ts';
 import { encryptedMarker } from '../apiserver/encrypted-marker.ts';
 import type { CleanupStack } from '../cleanup-stack.ts';
-import { openDataDirectory, storeDirectory } from './data-directory.ts';
+import { keysElsewhere, openDataDirectory, storeDirectory } from './data-directory.ts';
 import type { StoreKind } from './data-manifest.ts';
 
 /** Where etcd is. */
@@ -29,7 +30,7 @@ interface OpenedData {
 }
 
 /** @throws StoreError, DataDamage, NewerData */
-export async function openData(
+async function openData(
   { dataDir, kind, etcd, world }: { readonly dataDir: string; readonly kind: StoreKind; readonly etcd: EtcdOptions | undefined; readonly world: World },
   cleanup: CleanupStack,
 ): Promise<OpenedData> {
@@ -43,7 +44,9 @@ export async function openData(
     if (etcd === undefined) throw new TypeError('the store etcd needs the addresses of its servers');
     const store = await openEtcd(etcd, data, world);
     cleanup.defer(() => store.close());
-    const opened = { clusterId: store.clusterId, hasData: () => store.stats().keys > 0 };
+    // Of an earlier version the keys are still in the data directory of the server that created them.
+    const hasKeys = (await store.get(sharedKeysKey)) !== undefined;
+    const opened = { clusterId: store.clusterId, hasData: () => store.stats().keys > 0 && !hasKeys };
     return { store, writeProblem: () => store.writeProblem(), ...(await data.keyFiles(opened)) };
   }
   const { openEmbeddedStore } = await import('../../store/embedded/embedded-store.ts');
@@ -64,4 +67,40 @@ export async function withEncryption(store: Store, configFile: string | undefine
   if (configFile === undefined && (await store.get(encryptedMarker)) === undefined) return store;
   const { encryptedStore } = await import('../apiserver/encryption.ts');
   return encryptedStore(store, { configFile, kinds: allKinds, log });
+}
+
+export interface ServerDataOptions {
+  /** Undefined: a server that keeps nothing on its machine, with the store etcd. */
+  readonly dataDir: string | undefined;
+  readonly store?: StoreKind;
+  readonly etcd?: EtcdOptions | undefined;
+  readonly encryptionConfig?: string | undefined;
+}
+
+/** What an API server is started with. @throws StoreError, DataDamage, NewerData, ConfigFileError */
+export async function openServerData(options: ServerDataOptions, { world, cleanup }: { readonly world: World; readonly cleanup: CleanupStack }) {
+  const { dataDir, store: kind = 'memory', etcd } = options;
+  const opened = dataDir === undefined ? await openShared(etcd, world, cleanup) : await openData({ dataDir, kind, etcd, world }, cleanup);
+  const store = await withEncryption(opened.store, options.encryptionConfig, world);
+  const isShared = kind === 'etcd';
+  return { ...opened, store, isShared, files: isShared ? await openSharedKeys(store, opened.files, world.clock.now()) : opened.files };
+}
+
+/** Without a data directory: the cluster is the one that etcd has, or a new one. */
+async function openShared(etcd: EtcdOptions | undefined, world: World, cleanup: CleanupStack): Promise<OpenedData> {
+  if (etcd === undefined) throw new TypeError('a server without a data directory needs the store etcd');
+  const store = await openEtcd(etcd, { newClusterId: world.random.uuid() }, world);
+  cleanup.defer(() => store.close());
+  if (store.stats().keys > 0 && (await store.get(sharedKeysKey)) === undefined) throw keysElsewhere('this server', store.clusterId);
+  return { store, files: filesInMemory(), complete: () => Promise.resolve(), writeProblem: () => store.writeProblem() };
+}
+
+/** The keys that all servers of a cluster in etcd have, for a process beside them; undefined: there are none yet. @throws StoreError, ConfigFileError */
+export async function keysInEtcd(etcd: EtcdOptions, encryptionConfig: string | undefined, world: World): Promise<SecretFiles | undefined> {
+  const opened = await openEtcd(etcd, { newClusterId: world.random.uuid() }, world);
+  try {
+    return await readSharedKeys(await withEncryption(opened, encryptionConfig, world));
+  } finally {
+    await opened.close();
+  }
 }

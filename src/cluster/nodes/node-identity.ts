@@ -97,11 +97,12 @@ async function withTransport<T>(options: NodeIdentityOptions, task: (transport: 
 }
 
 /** Only the node's own credentials, without the bootstrap credentials. */
-function ownAccess({ access: { url, ca, serverName, insecure } }: NodeIdentityOptions, { key, certificate }: KeyAndCertificate): HttpAccess {
+function ownAccess({ access: { url, servers, ca, serverName, insecure } }: NodeIdentityOptions, { key, certificate }: KeyAndCertificate): HttpAccess {
   return {
     url,
     key,
     cert: certificate,
+    ...(servers === undefined ? {} : { servers }),
     ...(ca === undefined ? {} : { ca }),
     ...(serverName === undefined ? {} : { serverName }),
     ...(insecure === undefined ? {} : { insecure }),

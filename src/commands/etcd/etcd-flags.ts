@@ -24,7 +24,7 @@ export const etcdFlags: readonly Flag[] = [
 export function etcdOptions(flags: FlagValues, store: StoreKind): EtcdOptions | undefined {
   const given = etcdFlags.filter(({ name }) => flags.text(name) !== undefined && flags.text(name) !== defaultPrefix);
   if (store !== 'etcd') {
-    if (given[0] !== undefined) throw new UsageError(`--${given[0].name} needs --store etcd`);
+    if (given[0] !== undefined) throw new UsageError(`--${given[0].name} needs --store etcd and --etcd-servers`);
     return undefined;
   }
   const servers = (flags.text('etcd-servers') ?? '').split(',').filter((server) => server !== '');

@@ -36,6 +36,7 @@ export const exitCodeTable: Readonly<Record<string, ExitCodeMeanings>> = {
   load: { success: 'loaded', failure: `${noCluster}, or the archive is refused: nothing was changed`, wrongUsage },
   images: { success: 'listed, also if there is none; with --remove: removed', failure: `${noCluster}, or no such image`, wrongUsage },
   cloud: { ...server, failure: 'it cannot start' },
+  server: { ...server, failure: 'it cannot start' },
   controllers: { ...server, failure: 'an unexpected error' },
   scheduler: { ...server, failure: 'an unexpected error' },
   node: {
@@ -68,12 +69,22 @@ export const exitCodeTable: Readonly<Record<string, ExitCodeMeanings>> = {
     failure: 'an asset has none or is missing, an intent makes no progress, or the cluster or a CSI driver does not answer',
     wrongUsage,
   },
-  store: {
+  'store verify': { success: 'the data is sound', failure: 'that cannot be said', wrongUsage, notInOrder: 'the data is damaged' },
+  'store repair': {
     success: 'the data is sound, or was repaired',
     failure: 'that cannot be said, or the repair was declined or failed',
     wrongUsage,
     notInOrder: 'the data is damaged',
   },
+  'store status': {
+    success: 'the store can be read and written',
+    failure: 'that cannot be said',
+    wrongUsage,
+    notInOrder: 'a member does not answer, or has raised an alarm',
+  },
+  'store snapshot save': { success: 'saved', failure: 'nothing was saved', wrongUsage },
+  'store snapshot restore': { success: 'restored, and compared with the file', failure: 'the file, or the place for it, is refused', wrongUsage },
+  'store migrate': { success: 'all objects are in the other store, and were compared', failure: 'the cluster is where it was', wrongUsage },
   completion: { success: 'printed', failure: 'an unexpected error', wrongUsage },
   version: { success: 'printed', failure: 'an unexpected error', wrongUsage },
 };

@@ -1,14 +1,12 @@
 import type { Disk } from '../../world/disk.ts';
 import { StoreError } from '../contract.ts';
 import { Tree } from '../mvcc/tree.ts';
-import { createSegment } from './commit-log.ts';
 import { listFiles, type Segment, type StoredFile, type StoredFiles } from './files.ts';
-import { Manifest, type ManifestContent, readManifest } from './manifest.ts';
-import { DEFAULT_SEGMENT_BYTES } from './open-files.ts';
-import { createProgress, type ProgressNote, readProgress } from './progress.ts';
+import { type ManifestContent, readManifest } from './manifest.ts';
+import { type ProgressNote, readProgress } from './progress.ts';
 import { examine, FIRST_REVISION } from './recovery.ts';
 import { headerOf, loadSnapshot, replaySegment } from './replay.ts';
-import { writeSnapshot } from './snapshot.ts';
+import { writeWholeStore } from './whole-store.ts';
 
 /** What a repair of a damaged store would keep and lose. */
 export interface RepairPlan {
@@ -53,12 +51,7 @@ export async function repairStore(
   const before = (await disk.list(directory)).filter((name) => name !== 'lock');
   await copyFiles(disk, { from: directory, to: options.copyTo, names: before });
   for (const path of (await listFiles(disk, directory)).partial) await disk.remove(path);
-  tree.pin(tree.revision);
-  const snapshot = await writeSnapshot({ directory, disk, tree, revision: plan.revision, clusterId, abandoned: () => false });
-  const manifest = new Manifest({ disk, directory, clusterId }, { snapshot, segments: [] });
-  const segment = await createSegment({ directory, disk, manifest, segmentBytes: DEFAULT_SEGMENT_BYTES }, plan.revision);
-  await manifest.update((layout) => ({ ...layout, segments: [segment] }));
-  await createProgress(disk, directory, clusterId);
+  await writeWholeStore({ directory, disk, tree, revision: plan.revision, clusterId });
   const kept = new Set(['manifest.json', 'progress']);
   for (const name of before) if (!kept.has(name) && (await disk.list(directory)).includes(name)) await disk.remove(`${directory}/${name}`);
   await disk.syncDirectory(directory);

@@ -77,6 +77,21 @@ export class EtcdClient {
     );
   }
 
+  /** All keys of the range. For a store that no server uses. */
+  async deleteRange(range: { readonly key: Uint8Array; readonly rangeEnd: Uint8Array }): Promise<void> {
+    await this.txn({ success: [{ request: { case: 'requestDeleteRange', value: range } }] });
+  }
+
+  /** What each member says of itself, or why it does not. */
+  statuses(): Promise<readonly { readonly url: string; readonly status: StatusResponse | RpcError }[]> {
+    return Promise.all(
+      this.#members.map(async ({ url, maintenance }) => ({
+        url,
+        status: await maintenance.status({}, { timeoutMs: this.#timeoutMs }).catch((error: unknown) => rpcErrorOf(error)),
+      })),
+    );
+  }
+
   async compact(revision: number): Promise<void> {
     await this.#ask(({ kv }, options) => kv.compact({ revision: BigInt(revision) }, options));
   }

@@ -54,10 +54,20 @@ export class ConsistentReads {
     return !this.#options.isSuspect() && this.reachesCurrent();
   }
 
+  /** Etcd's, at a moment after the call. The mirror is there too, unless it lags. @throws StoreError `unavailable`, `failed` */
+  async currentRevision(): Promise<number> {
+    const revision = await this.#revision.read();
+    if (!this.#options.isSuspect()) await this.#reaches(revision);
+    return Math.max(revision, this.#options.mirror.revision());
+  }
+
   /** Whether the mirror has come to a revision that etcd had after the call. @throws StoreError `unavailable`, `failed` */
   async reachesCurrent(): Promise<boolean> {
+    return this.#reaches(await this.#revision.read());
+  }
+
+  async #reaches(revision: number): Promise<boolean> {
     const { mirror, stream, stallMs } = this.#options;
-    const revision = await this.#revision.read();
     if (revision <= mirror.revision()) return true;
     if (!stream.isProgressTrusted) return false;
     stream.requestProgress();
@@ -70,7 +80,7 @@ export class ConsistentReads {
   entryOf(kv: KeyValue): Entry {
     const { keys, mirror } = this.#options;
     const known = mirror.newest(keys.decode(kv.key));
-    return known?.modRevision === Number(kv.modRevision) ? known : keys.version(kv);
+    return known?.modRevision === keys.revisionOf(kv.modRevision) ? known : keys.version(kv);
   }
 
   async #rangeOfEtcd(range: Range): Promise<RangeResult> {
@@ -78,10 +88,10 @@ export class ConsistentReads {
     const { from, to, revision, limit } = range;
     // For etcd, a range without an end is a key.
     if (from >= to) return mirror.range(range);
-    const bounds = { key: keys.encode(from), rangeEnd: keys.encode(to), ...(revision !== undefined && { revision: BigInt(revision) }) };
+    const bounds = { key: keys.encode(from), rangeEnd: keys.encode(to), ...(revision !== undefined && { revision: keys.etcdRevision(revision) }) };
     // For etcd, no entries at all is another question, and 0 no limit.
     const { header, kvs, count } = await client.range({ ...bounds, ...(limit === 0 ? { countOnly: true } : { limit: BigInt(limit ?? 0) }) }).catch(refused);
-    return { entries: kvs.map((kv) => this.entryOf(kv)), revision: revision ?? Number(header?.revision ?? 0n), remaining: Number(count) - kvs.length };
+    return { entries: kvs.map((kv) => this.entryOf(kv)), revision: revision ?? keys.revisionOf(header?.revision), remaining: Number(count) - kvs.length };
   }
 
   async #askRevision(): Promise<number> {
@@ -89,7 +99,7 @@ export class ConsistentReads {
     const known = mirror.revision();
     for (let attempt = 1; ; attempt++) {
       const { header } = await client.range({ key: keys.format, countOnly: true }).catch(refused);
-      const found = Number(header?.revision ?? 0n);
+      const found = keys.revisionOf(header?.revision);
       if (found >= known) return found;
       if (attempt >= MAX_ATTEMPTS) throw lost(found, known);
       client.turn();

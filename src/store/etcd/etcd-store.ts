@@ -73,10 +73,9 @@ const AUDIT_AGAIN_MS = 1_000;
 export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStore> {
   const client = new EtcdClient(options.endpoints, options.requestTimeoutMs ?? DEFAULT_REQUEST_TIMEOUT_MS);
   try {
-    const keys = new EtcdKeys(options.prefix);
     const { version, errors } = await client.status();
     refuseTooOld(version);
-    const clusterId = await claimPrefix(client, keys, options);
+    const { clusterId, keys } = await claimPrefix(client, options.prefix, options);
     const state = await readState({ client, keys, pageSize: options.pageSize ?? DEFAULT_PAGE_SIZE });
     const mirror = new Mirror(state, { keys, timers: options.world.timers });
     return new MirroredStore(options, { client, keys, mirror, clusterId, isFull: errors.some((error) => error.includes('NOSPACE')) });
@@ -147,6 +146,11 @@ class MirroredStore implements EtcdStore {
 
   revision(): number {
     return this.#mirror.revision();
+  }
+
+  async currentRevision(): Promise<number> {
+    this.#refuse();
+    return this.#reads.currentRevision();
   }
 
   compactedRevision(): number {
@@ -235,7 +239,7 @@ class MirroredStore implements EtcdStore {
     const known = this.#mirror.revision();
     try {
       const { header, succeeded, responses } = await this.#client.txn(request);
-      const revision = Number(header?.revision ?? 0n);
+      const revision = this.#keys.revisionOf(header?.revision);
       const isWritten = succeeded && hasWritten(responses);
       if (revision < known || (isWritten && revision === known)) throw this.#fail(revision, known);
       if (isWritten) this.#writeProblem = undefined;
@@ -249,7 +253,7 @@ class MirroredStore implements EtcdStore {
 
   async #conclude({ compares, writes }: Transaction, { revision, succeeded, responses }: Answer): Promise<TransactionResult> {
     if (!succeeded) {
-      const conflicts = conflictsOf(compares, responses).map(({ key, found }) => ({ key, found: found && this.#reads.entryOf(found) }));
+      const conflicts = conflictsOf(compares, responses, this.#keys).map(({ key, found }) => ({ key, found: found && this.#reads.entryOf(found) }));
       return { ok: false, revision, conflicts };
     }
     if (!hasWritten(responses)) return { ok: true, revision, entries: writes.map(() => undefined) };

@@ -11,7 +11,7 @@ export async function findDifference(client: EtcdClient, keys: EtcdKeys, mirror:
   const revision = mirror.revision();
   const found = new Map<string, number>();
   for await (const { kvs } of pagesOf(client, keys, { pageSize: PAGE_SIZE, revision, keysOnly: true })) {
-    for (const { key, modRevision } of kvs) found.set(keys.decode(key), Number(modRevision));
+    for (const { key, modRevision } of kvs) found.set(keys.decode(key), keys.revisionOf(modRevision));
   }
   const { entries } = await mirror.range({ from: '', to: AFTER_ALL, revision });
   for (const { key, modRevision } of entries) {

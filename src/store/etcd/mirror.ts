@@ -35,9 +35,9 @@ export class Mirror extends ReadableStore {
   /** Events in the order of their revisions, no revision split. `damaged`: events before these are missing; these are not applied. */
   apply(events: readonly Event[]): 'applied' | 'damaged' {
     for (let at = 0; at < events.length; ) {
-      const revision = revisionOf(events[at]);
+      const revision = this.#keys.revisionOf(events[at]?.kv?.modRevision);
       const versions: Version[] = [];
-      for (; at < events.length && revisionOf(events[at]) === revision; at++) {
+      for (; at < events.length && this.#keys.revisionOf(events[at]?.kv?.modRevision) === revision; at++) {
         // An etcd that was interrupted may repeat events (etcd-io/etcd#15271).
         if (revision <= this.tree.revision) continue;
         const version = this.#versionOf(events[at], revision);
@@ -159,5 +159,3 @@ export class Mirror extends ReadableStore {
 const TRIM_REVISIONS = 10_000;
 
 type Put = Extract<Write, { type: 'put' }>;
-
-const revisionOf = (event: Event | undefined): number => Number(event?.kv?.modRevision ?? 0n);

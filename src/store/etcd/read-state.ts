@@ -41,16 +41,17 @@ async function readPages({ client, keys, pageSize }: ReadStateOptions): Promise<
 /** Of all keys at one revision. `revision` 0: the newest. */
 export async function* pagesOf(
   client: EtcdClient,
-  { data }: EtcdKeys,
+  keys: EtcdKeys,
   { pageSize, revision, keysOnly }: { readonly pageSize: number; readonly revision: number; readonly keysOnly: boolean },
 ): AsyncGenerator<{ readonly revision: number; readonly kvs: readonly KeyValue[] }> {
-  let at = BigInt(revision);
+  const { data } = keys;
+  let at = keys.etcdRevision(revision);
   for (let { key } = data; ; ) {
     const { header, kvs, more } = await client.range({ key, rangeEnd: data.rangeEnd, limit: BigInt(pageSize), revision: at, keysOnly });
     // The first page decides the revision of the others.
     if (at === 0n) at = header?.revision ?? 0n;
     if (at === 0n) throw new StoreError('unavailable', 'etcd answered without a revision');
-    yield { revision: Number(at), kvs };
+    yield { revision: keys.revisionOf(at), kvs };
     const last = kvs.at(-1);
     if (!more || last === undefined) return;
     key = afterKey(last.key);

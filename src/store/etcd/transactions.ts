@@ -27,7 +27,7 @@ export function requestOf({ compares, writes }: Transaction, keys: EtcdKeys): Me
       key: keys.encode(key),
       target: Compare_CompareTarget.MOD,
       result: Compare_CompareResult.EQUAL,
-      targetUnion: { case: 'modRevision', value: BigInt(modRevision) },
+      targetUnion: { case: 'modRevision', value: keys.etcdRevision(modRevision) },
     })),
     success: writes.map((write) => operationOf(write, keys)),
     failure: compares.map(({ key }) => ({ request: { case: 'requestRange', value: { key: keys.encode(key) } } })),
@@ -35,11 +35,15 @@ export function requestOf({ compares, writes }: Transaction, keys: EtcdKeys): Me
 }
 
 /** The compares that failed, and what etcd found. */
-export function conflictsOf(compares: readonly Compare[], responses: readonly ResponseOp[]): readonly { key: string; found: KeyValue | undefined }[] {
+export function conflictsOf(
+  compares: readonly Compare[],
+  responses: readonly ResponseOp[],
+  keys: EtcdKeys,
+): readonly { key: string; found: KeyValue | undefined }[] {
   return compares.flatMap(({ key, modRevision }, i) => {
     const { response } = responses[i] ?? {};
     const found = response?.case === 'responseRange' ? response.value.kvs[0] : undefined;
-    return Number(found?.modRevision ?? 0n) === modRevision ? [] : [{ key, found }];
+    return keys.revisionOf(found?.modRevision) === modRevision ? [] : [{ key, found }];
   });
 }
 

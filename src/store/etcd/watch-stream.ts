@@ -108,7 +108,9 @@ export class WatchStream {
     if (this.#stopped) return;
     const requests: Requests = new RequestQueue();
     const stream = { requests, abort: new AbortController(), trusted: isProgressTrusted(version) };
-    requests.push({ requestUnion: { case: 'createRequest', value: { ...keys.data, startRevision: BigInt(mirror.revision() + 1), progressNotify: true } } });
+    requests.push({
+      requestUnion: { case: 'createRequest', value: { ...keys.data, startRevision: keys.etcdRevision(mirror.revision() + 1), progressNotify: true } },
+    });
     this.#stream = stream;
     try {
       for await (const response of member.watch(requests, stream.abort.signal)) {
@@ -121,7 +123,7 @@ export class WatchStream {
   }
 
   #receive(response: WatchResponse, trusted: boolean): void {
-    const { mirror, world } = this.#options;
+    const { keys, mirror, world } = this.#options;
     if (response.canceled) {
       if (response.compactRevision === 0n) throw new Error(`etcd ended the watch: ${response.cancelReason || 'it gave no reason'}`);
       this.#reloads = true;
@@ -130,7 +132,7 @@ export class WatchStream {
     this.#failures = 0;
     if (response.created) this.#options.onOpened();
     else if (response.events.length === 0) {
-      if (trusted) mirror.progress(Number(response.header?.revision ?? 0n));
+      if (trusted) mirror.progress(keys.revisionOf(response.header?.revision));
     } else if (mirror.apply(response.events) === 'damaged') {
       world.log.error('the watch of etcd has left out events: all objects are read again', { after: mirror.revision() });
       this.#reloads = true;

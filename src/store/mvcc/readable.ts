@@ -19,6 +19,11 @@ export class ReadableStore {
     return this.tree.revision;
   }
 
+  async currentRevision(): Promise<number> {
+    this.refuseIfClosed();
+    return this.tree.revision;
+  }
+
   compactedRevision(): number {
     return this.tree.compacted;
   }

@@ -20,6 +20,7 @@ class RemoteStore {
     const inner = openMemoryStore();
     this.store = {
       revision: () => inner.revision(),
+      currentRevision: () => inner.currentRevision(),
       compactedRevision: () => inner.compactedRevision(),
       get: (key) => inner.get(key),
       range: (range) => (this.isReadable ? inner.range(range) : Promise.reject(new StoreError('unavailable', 'etcd does not answer'))),

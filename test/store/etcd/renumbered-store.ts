@@ -37,6 +37,7 @@ export function renumbered(store: Store, offset = store.revision() - 1): Store {
 
   return {
     revision: () => outer(store.revision()),
+    currentRevision: async () => outer(await store.currentRevision()),
     compactedRevision: () => outer(store.compactedRevision()),
     transact: async ({ compares, writes }) =>
       resultOf(await store.transact({ compares: compares.map(({ key, modRevision }) => ({ key, modRevision: inner(modRevision) })), writes })),

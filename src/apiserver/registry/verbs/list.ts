@@ -89,10 +89,11 @@ async function readAll(registry: Registry, call: Call, plan: ListPlan): Promise<
   const { listCache: recentLists, store } = registry;
   const { resource } = call.route;
   const { from: prefix } = plan;
-  const current = plan.revision ?? store.revision();
+  // Of a store that servers share, the newest revision here may not be the newest.
+  const current = plan.revision ?? (await store.currentRevision());
   const recent = recentLists.find({ prefix, resource, revision: current });
   if (recent !== undefined) return { items: recent, metadata: { resourceVersion: String(current) } };
-  const { entries, revision } = await readRange(registry, plan, rangeOf(plan, prefix, 0));
+  const { entries, revision } = await readRange(registry, plan, rangeOf({ ...plan, revision: current }, prefix, 0));
   const items = entries.map((entry) => revisionOf(resource, entry));
   if (!plan.continued) recentLists.keep({ prefix, resource, revision }, items);
   return { items, metadata: { resourceVersion: String(revision) } };

@@ -2,35 +2,35 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { dataDirOf } from '../cluster/life-cycle/cluster-record.ts';
-import { type Finding, inspectData, withDataLocked } from '../cluster/data-directory/repair.ts';
-import { type Command, type FlagValues, UsageError } from './command.ts';
-import { type Output, outputFlag, outputOf, printData } from './result/output.ts';
-import { explainStartFailure } from './start-failure.ts';
-import { type ExitCode, exitCodes } from './result/exit-codes.ts';
-import { withProgress } from './result/progress.ts';
+import { dataDirOf } from '../../cluster/life-cycle/cluster-record.ts';
+import { type Finding, inspectData, withDataLocked } from '../../cluster/data-directory/repair.ts';
+import { type Command, type Flag, type FlagValues, UsageError } from '../command.ts';
+import { type Output, outputFlag, outputOf, printData } from '../result/output.ts';
+import { explainStartFailure } from '../start-failure.ts';
+import { type ExitCode, exitCodes } from '../result/exit-codes.ts';
+import { withProgress } from '../result/progress.ts';
 
-/** `moor store`: the data directory of a cluster that does not run. */
-export const storeCommand: Command = {
-  about: `verify reads all of the data directory and changes nothing: the store's log and snapshot, the manifests and the keys.
-repair states for each damage what would be kept and lost, and asks. What it changes is first copied to a new directory,
-DIR/before-repair-TIME. Both refuse while a "moor up" uses the directory. docs/DATA-DIRECTORY.md describes the files.`,
-  arguments: { usage: 'verify|repair', about: 'what to do', least: 1, most: 1 },
-  flags: [
-    { name: 'data-dir', value: 'DIR', about: 'the data directory of a "moor up"', default: dataDirOf(undefined, '~') },
-    { name: 'yes', about: 'repair without asking' },
-    outputFlag,
-  ],
-  examples: [
-    { line: 'moor store verify', about: 'is the data of the last "moor up" sound?' },
-    { line: 'moor store repair --data-dir ./data', about: 'see what a repair would lose, and decide' },
-  ],
-  run: (flags) => runStore(flags),
+const dataDirFlag: Flag = { name: 'data-dir', value: 'DIR', about: 'the data directory of a "moor up"', default: dataDirOf(undefined, '~') };
+
+/** `moor store verify`: whether the data of a cluster that does not run is sound. */
+export const storeVerifyCommand: Command = {
+  about: `Reads all of the data directory and changes nothing: the store's log and snapshot, the manifests and the keys. Refuses while
+a "moor up" uses the directory. docs/DATA-DIRECTORY.md describes the files.`,
+  flags: [dataDirFlag, outputFlag],
+  examples: [{ line: 'moor store verify', about: 'is the data of the last "moor up" sound?' }],
+  run: (flags) => runStore('verify', flags),
 };
 
-async function runStore(flags: FlagValues): Promise<ExitCode> {
-  const [action] = flags.arguments;
-  if (action !== 'verify' && action !== 'repair') throw new UsageError(`verify|repair must be one of these, not "${action}"`);
+/** `moor store repair`: what can be kept of damaged data. */
+export const storeRepairCommand: Command = {
+  about: `States for each damage what would be kept and lost, and asks. What it changes is first copied to a new directory,
+DIR/before-repair-TIME. Refuses while a "moor up" uses the directory. docs/DATA-DIRECTORY.md describes the files.`,
+  flags: [dataDirFlag, { name: 'yes', about: 'repair without asking' }, outputFlag],
+  examples: [{ line: 'moor store repair --data-dir ./data', about: 'see what a repair would lose, and decide' }],
+  run: (flags) => runStore('repair', flags),
+};
+
+async function runStore(action: 'verify' | 'repair', flags: FlagValues): Promise<ExitCode> {
   const output = outputOf(flags);
   if (output === 'json' && action === 'repair' && !flags.on('yes')) throw new UsageError('repair -o json cannot ask: it needs --yes');
   const dataDir = path.resolve(flags.text('data-dir') ?? dataDirOf());
