@@ -7,6 +7,7 @@ import type { SeedRun } from '../sim/fuzz/run-seeds.ts';
 export interface SeedRequest {
   readonly seed: number;
   readonly shrinks: boolean;
+  readonly worlds?: SeedRun['worlds'];
 }
 
 /** The worker's answer. */
@@ -32,6 +33,7 @@ export async function runSeedsInProcesses({
   to,
   jobs,
   shrinks = true,
+  worlds,
   onProgress,
   onFailure,
   program = defaultProgram(),
@@ -42,7 +44,7 @@ export async function runSeedsInProcesses({
   const work = async (worker: ChildProcess) => {
     while (next <= to) {
       const seed = next++;
-      const { failure } = await ask(worker, { seed, shrinks });
+      const { failure } = await ask(worker, { seed, shrinks, worlds });
       if (failure !== undefined) {
         failed.push(seed);
         onFailure(failure, seed);

@@ -5,7 +5,7 @@ import { type Coverage, explore } from '../sim/exhaustive/explore.ts';
 import { failureReport } from '../sim/fuzz/failure-report.ts';
 import { drawPlan } from '../sim/fuzz/plan/draw-plan.ts';
 import { runPlan } from '../sim/fuzz/run-plan.ts';
-import { runSeeds } from '../sim/fuzz/run-seeds.ts';
+import { runSeeds, type Worlds } from '../sim/fuzz/run-seeds.ts';
 import { shrink } from '../sim/fuzz/shrink.ts';
 import { type Command, type FlagValues, UsageError } from './command.ts';
 import { runSeedsInProcesses, WorkerDied } from './fuzz-jobs.ts';
@@ -25,6 +25,13 @@ The last line is "N seeds, 0 violations", or the seeds that failed.`,
   flags: [
     { name: 'seeds', value: 'A..B', about: 'the seeds to run', default: '1..100' },
     { name: 'seed', value: 'N', about: 'one seed, with its timeline' },
+    {
+      name: 'worlds',
+      value: 'KIND',
+      about: 'clusters, or servers: two API servers on an etcd that misbehaves, with clients whose histories have to be linearizable',
+      oneOf: ['clusters', 'servers'],
+      default: 'clusters',
+    },
     { name: 'jobs', value: 'N', about: 'how many processes run seeds at the same time', default: 'one for each core' },
     { name: 'no-shrink', about: 'print failures as they were found, which is faster' },
     { name: 'exhaustive', about: 'small cases instead of random ones: every order of effects and every point to crash' },
@@ -34,6 +41,7 @@ The last line is "N seeds, 0 violations", or the seeds that failed.`,
   examples: [
     { line: 'moor fuzz --seeds 1..1000', about: 'a thousand random clusters' },
     { line: 'moor fuzz --seed 42', about: 'one of them, step by step' },
+    { line: 'moor fuzz --worlds servers --seeds 1..500', about: 'two API servers on an etcd that misbehaves' },
     { line: 'moor fuzz --exhaustive --minutes 5', about: 'the small cases, five minutes each' },
     { line: "moor fuzz --seeds 1..1000 -o json | jq '.violations[].seed'", about: 'the seeds that failed' },
   ],
@@ -55,6 +63,7 @@ interface FuzzOptions {
   /** Print the whole timeline, also of a run without violation. */
   readonly isOne: boolean;
   readonly shrinks: boolean;
+  readonly worlds: Worlds;
   /** How many processes; one: this one. */
   readonly jobs: number;
   readonly output: Output;
@@ -64,14 +73,15 @@ function fuzzOptions(flags: FlagValues): FuzzOptions {
   const [one, range] = [flags.text('seed'), flags.text('seeds')];
   if (one !== undefined && range !== undefined) throw new UsageError('--seed is one seed and --seeds are many: give only one of them');
   const [shrinks, output] = [!flags.on('no-shrink'), outputOf(flags)];
+  const worlds: Worlds = flags.text('worlds') === 'servers' ? 'servers' : 'clusters';
   if (one !== undefined) {
     const seed = seedOf(one);
     if (flags.text('jobs') !== undefined) throw new UsageError('--seed is one seed: it has no --jobs');
-    return { from: seed, to: seed, isOne: true, shrinks, jobs: 1, output };
+    return { from: seed, to: seed, isOne: true, shrinks, worlds, jobs: 1, output };
   }
   const [from, to] = (range ?? '1..100').split('..').map(seedOf);
   if (from === undefined || to === undefined || to < from) throw new UsageError(`--seeds must be a range such as 1..100, not "${range}"`);
-  return { from, to, isOne: false, shrinks, jobs: jobsOf(flags.text('jobs')), output };
+  return { from, to, isOne: false, shrinks, worlds, jobs: jobsOf(flags.text('jobs')), output };
 }
 
 function jobsOf(text: string | undefined): number {
@@ -88,12 +98,13 @@ function seedOf(text: string): number {
 }
 
 function runFuzz(options: FuzzOptions): Promise<ExitCode> {
-  return options.isOne ? showOne(options) : runMany(options);
+  // A history has no timeline: one is run as many are.
+  return options.isOne && options.worlds === 'clusters' ? showOne(options) : runMany(options);
 }
 
 const runMany = (options: FuzzOptions): Promise<ExitCode> => withProgress('Starting', (progress) => runManySaying(progress, options));
 
-async function runManySaying(progress: Progress, { from, to, shrinks, jobs, output }: FuzzOptions): Promise<ExitCode> {
+async function runManySaying(progress: Progress, { from, to, shrinks, worlds, jobs, output }: FuzzOptions): Promise<ExitCode> {
   const count = to - from + 1;
   const showLine = progressLines(count);
   const violations: SeedViolation[] = [];
@@ -101,6 +112,7 @@ async function runManySaying(progress: Progress, { from, to, shrinks, jobs, outp
     from,
     to,
     shrinks,
+    worlds,
     onProgress: (so: SeedsDone) => {
       progress.say(progressText(count, so));
       showLine(so);
