@@ -164,8 +164,9 @@ async function followFrom(
   { events, sleep, isOver }: { readonly events: Recorder['watchers'][number]['events'] } & Pick<ClientContext, 'sleep' | 'isOver'>,
 ): Promise<void> {
   let newest = after;
-  for (let isExpired = false; !isExpired && !isOver(); ) {
-    let isEnded = false;
+  const watch = { isEnded: false, isExpired: false };
+  while (!watch.isExpired && !isOver()) {
+    watch.isEnded = false;
     const stream = client.watch(
       configMapKind,
       { namespace, resourceVersion: String(newest) },
@@ -179,13 +180,13 @@ async function followFrom(
           }
         },
         end: (error) => {
-          isEnded = true;
-          isExpired = error?.code === 410;
+          watch.isEnded = true;
+          watch.isExpired = error?.code === 410;
         },
       },
     );
-    while (!isEnded && !isOver()) await sleep(50);
+    while (!watch.isEnded && !isOver()) await sleep(50);
     stream.close();
-    if (!isExpired) await sleep(100);
+    if (!watch.isExpired) await sleep(100);
   }
 }

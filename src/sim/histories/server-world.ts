@@ -55,7 +55,7 @@ export function runServerWorld(seed: number): Promise<ServerWorldOutcome> {
     etcd.regainQuorum();
     for (const member of etcd.members) member.start();
     await Promise.all(watchers);
-    for (const { stop } of [...servers, witness]) await stop();
+    for (const server of [...servers, witness]) await server.stop();
     const [violation] = checkHistory({
       operations: recorder.operations,
       watchers: recorder.watchers,

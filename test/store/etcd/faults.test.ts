@@ -36,7 +36,7 @@ describe('opening', () => {
   });
 
   test('data of a newer Mooring is refused', async () => {
-    const newer = await refusal(2, (etcd) => putInto(etcd, '/mooring/format', JSON.stringify({ format: 2, clusterId: 'x' })));
+    const newer = await refusal(2, (etcd) => putInto(etcd, '/mooring/format', JSON.stringify({ format: 3, clusterId: 'x' })));
     expect(newer).toMatchObject({ code: 'newer-version' });
   });
 

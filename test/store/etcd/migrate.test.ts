@@ -93,7 +93,11 @@ describe.runIf(etcdProgram !== undefined)('moving a cluster between the embedded
     const content = await inEtcd('/moved').read('may run');
     await expect(inEtcd('/moved').write(content)).rejects.toMatchObject({ code: 'foreign', message: expect.stringContaining('choose another --etcd-prefix') });
     const status = await statusOfEtcd({ endpoints: endpoints(), prefix: '/moved' });
-    expect(status).toMatchObject({ problem: null, store: { clusterId: content.clusterId, keys: content.entries.length }, members: [{ isLeader: true, alarms: [] }] });
+    expect(status).toMatchObject({
+      problem: null,
+      store: { clusterId: content.clusterId, keys: content.entries.length },
+      members: [{ isLeader: true, alarms: [] }],
+    });
     // As a "moor store migrate" leaves it that is killed.
     const client = new EtcdClient(endpoints(), 10_000);
     await beginFilling(client, '/half', content);
