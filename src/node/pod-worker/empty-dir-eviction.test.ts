@@ -30,7 +30,7 @@ function setUp() {
 }
 
 const pod = (uid: string, emptyDir: object, priority?: number): Stored<Pod> =>
-  ({ metadata: { uid }, spec: { priority, volumes: [{ name: 'cache', emptyDir }] } }) as unknown as Stored<Pod>;
+  ({ metadata: { uid }, spec: { priority, containers: [], volumes: [{ name: 'cache', emptyDir }] } }) as unknown as Stored<Pod>;
 
 test('a pod whose directory holds more than its limit is evicted, once, with the message of kubelets (v1.36.4)', async () => {
   const { eviction, timers, used, evicted, pass } = setUp();
@@ -45,6 +45,25 @@ test('a pod whose directory holds more than its limit is evicted, once, with the
   expect(evicted).toEqual(['a: Usage of EmptyDir volume "cache" exceeds the limit "1Mi". ']);
   eviction.forget('b');
   expect(timers).toEqual([]);
+});
+
+test('a pod whose directories hold more together than its containers may use is evicted; volumes in memory do not count', async () => {
+  const { eviction, used, asked, evicted, pass } = setUp();
+  const limits = (...amounts: readonly string[]) => amounts.map((amount) => ({ name: 'c', resources: { limits: { 'ephemeral-storage': amount } } }));
+  const volumes = [
+    { name: 'one', emptyDir: {} },
+    { name: 'two', emptyDir: {} },
+    { name: 'memory', emptyDir: { medium: 'Memory' } },
+  ];
+  const total = (uid: string, spec: object) => ({ metadata: { uid }, spec: { volumes, ...spec } }) as unknown as Stored<Pod>;
+  eviction.follow(total('a', { containers: limits('1Mi', '1Mi') }));
+  eviction.follow(total('no-directory', { containers: limits('1Mi'), volumes: [] }));
+  used.set('a', 2 ** 20);
+  await pass();
+  expect([evicted, asked]).toEqual([[], ['a one', 'a two']]);
+  used.set('a', 2 ** 20 + 1);
+  await pass();
+  expect(evicted).toEqual(['a: Pod ephemeral local storage usage exceeds the total limit of containers 2Mi. ']);
 });
 
 test('pods are not checked that are gone, critical, without a limit, or with a limit that the kernel enforces', async () => {

@@ -1,5 +1,6 @@
 import type { Pod, Volume } from '../../api/generated/types.ts';
-import { quantityValue } from '../../api/quantity.ts';
+import { podLimits } from '../../api/kinds/pod/pod-resources.ts';
+import { formatQuantity, type Quantity, quantityValue } from '../../api/quantity.ts';
 import type { Stored } from '../../api/stored.ts';
 import type { Cancel, World } from '../../world/world.ts';
 
@@ -13,7 +14,10 @@ export interface EmptyDirEvictionOptions {
 /** The kubelet's interval: a directory that grows causes no event. */
 const everyMs = 10_000;
 
-/** Checks emptyDir volumes against their size limits, as long as there are any. */
+/**
+ * Checks emptyDir volumes against their size limits, and all of a pod against the limits of ephemeral storage of its containers (pkg/kubelet/eviction: localStorageEviction),
+ * as long as there are such limits. What a container writes to its root is bounded by the runtime, and its log by rotation: neither is counted.
+ */
 export class EmptyDirEviction {
   readonly #options: EmptyDirEvictionOptions;
   /** By uid: pods with such a volume. */
@@ -25,7 +29,7 @@ export class EmptyDirEviction {
   }
 
   follow(pod: Stored<Pod>): void {
-    if (limited(pod).length === 0 || isCritical(pod)) return;
+    if ((limited(pod).length === 0 && totalLimit(pod) === undefined) || isCritical(pod)) return;
     this.#pods.set(pod.metadata.uid, pod);
     this.#schedule();
   }
@@ -62,17 +66,32 @@ export class EmptyDirEviction {
       if (used !== undefined && BigInt(used) > quantityValue(limit))
         return `Usage of EmptyDir volume ${JSON.stringify(name)} exceeds the limit ${JSON.stringify(limit)}. `;
     }
-    return undefined;
+    return this.#wrongInTotal(pod);
+  }
+
+  async #wrongInTotal(pod: Stored<Pod>): Promise<string | undefined> {
+    const limit = totalLimit(pod);
+    if (limit === undefined) return undefined;
+    let total = 0;
+    for (const { name } of onDisk(pod)) total += (await this.#options.usedBytes(pod, name)) ?? 0;
+    if (BigInt(total) <= quantityValue(limit)) return undefined;
+    return `Pod ephemeral local storage usage exceeds the total limit of containers ${formatQuantity(limit)}. `;
   }
 }
 
 /** The kernel enforces the limit of volumes in memory. */
-function limited({ spec }: Pod): readonly { readonly name: string; readonly limit: string }[] {
-  return (spec.volumes ?? []).flatMap(({ name, emptyDir }: Volume) => {
-    const { sizeLimit, medium = '' } = emptyDir ?? {};
-    return sizeLimit === undefined || medium !== '' || quantityValue(sizeLimit) <= 0n ? [] : [{ name, limit: sizeLimit }];
-  });
+const onDisk = ({ spec }: Pod): readonly Volume[] => (spec.volumes ?? []).filter(({ emptyDir }) => emptyDir !== undefined && (emptyDir.medium ?? '') === '');
+
+/** Of ephemeral storage; undefined: there is none, or nothing that it could be used for. */
+function totalLimit(pod: Pod): Quantity | undefined {
+  return onDisk(pod).length === 0 ? undefined : podLimits(pod).get('ephemeral-storage');
 }
+
+const limited = (pod: Pod): readonly { readonly name: string; readonly limit: string }[] =>
+  onDisk(pod).flatMap(({ name, emptyDir }) => {
+    const { sizeLimit } = emptyDir ?? {};
+    return sizeLimit === undefined || quantityValue(sizeLimit) <= 0n ? [] : [{ name, limit: sizeLimit }];
+  });
 
 /** Critical pods are not evicted. */
 const isCritical = ({ spec }: Pod): boolean => (spec.priority ?? 0) >= 2_000_000_000;
