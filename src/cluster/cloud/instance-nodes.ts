@@ -33,15 +33,16 @@ export class InstanceNodes {
   constructor(options: InstanceNodesOptions) {
     this.#options = options;
     const { cloud } = options;
-    const followAll = () => {
-      for (const instance of cloud.state.instances.values()) this.#follow(instance);
+    const followAll = (bootMs?: number) => {
+      for (const instance of cloud.state.instances.values()) this.#follow(instance, bootMs);
     };
-    followAll();
+    // Those that run now booted before this process began.
+    followAll(0);
     this.#unfollow = [
       cloud.onChange((change) => {
         if (change.in === 'instances' && change.record !== undefined) this.#follow(change.record);
       }),
-      cloud.onFaults(followAll),
+      cloud.onFaults(() => followAll()),
     ];
   }
 
@@ -50,8 +51,8 @@ export class InstanceNodes {
     for (const { cancel } of this.#running.values()) cancel();
   }
 
-  #follow(instance: Instance): void {
-    const { cloud, world, nodes, bootMs = usualBootMs } = this.#options;
+  #follow(instance: Instance, bootMs = this.#options.bootMs ?? usualBootMs): void {
+    const { cloud, world, nodes } = this.#options;
     const known = this.#running.get(instance.id);
     const isUp = instance.state === 'running' && !cloud.faults.isFrozen(instance);
     if (isUp && known === undefined) {
