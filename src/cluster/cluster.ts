@@ -23,7 +23,7 @@ import { type EtcdOptions, openServerData } from './data-directory/open-data.ts'
 import { realDirectories } from '../host/directories.ts';
 import { ensureDefaultClasses, storageClasses } from './apiserver/default-storage-classes.ts';
 import { hollowDrivers } from './nodes/hollow-nodes.ts';
-import { connectInProcess, systemClient } from './access/identities.ts';
+import { connectInProcess, inTurns, systemClient } from './access/identities.ts';
 import type { ImageSettings } from './image-content.ts';
 import type { SecuritySettings } from './nodes/machine-security.ts';
 import { type NodeOptions, nodeSettings, NodeSettingsError } from './nodes/node-settings.ts';
@@ -211,7 +211,7 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
 /** The controllers in the API server's process. */
 function runControllers({ api, world, authorizer, auditor, certificates, plain, drivers, csiSockets, listDirectory, election }: Running): () => Promise<void> {
   const controllers = startControllers({
-    connect: connectInProcess(api, authorizer, auditor),
+    connect: inTurns(world, connectInProcess(api, authorizer, auditor)),
     world,
     kinds: followedKinds,
     customKinds: () => api.customKinds(),
@@ -228,7 +228,7 @@ function runControllers({ api, world, authorizer, auditor, certificates, plain, 
 
 /** The scheduler in the API server's process. */
 function runScheduler({ api, world, authorizer, auditor, plain, election }: ApiAccess & Pick<Running, 'plain' | 'election'>): () => Promise<void> {
-  const scheduler = startScheduler({ connect: connectInProcess(api, authorizer, auditor), world, bindsTogether: !plain, pageSize, election });
+  const scheduler = startScheduler({ connect: inTurns(world, connectInProcess(api, authorizer, auditor)), world, bindsTogether: !plain, pageSize, election });
   return () => scheduler.stop();
 }
 

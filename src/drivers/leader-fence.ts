@@ -12,6 +12,8 @@ export class LeaderFence {
   readonly #path: string;
   /** Serialized: two calls of a new leader must not both write. */
   readonly #mutex = new KeyedMutex();
+  /** Reads that have not begun, by the leader that asks: calls that wait for one are answered by the same one. */
+  readonly #next = new Map<string, Promise<DriverFailure | undefined>>();
 
   constructor(directories: Directories, path: string) {
     this.#directories = directories;
@@ -20,7 +22,16 @@ export class LeaderFence {
 
   /** Undefined: the leader may proceed. */
   check(leader: Leader): Promise<DriverFailure | undefined> {
-    return this.#mutex.run(this.#path, () => this.#check(leader));
+    const asks = `${leader.lease} ${leader.epoch}`;
+    const next = this.#next.get(asks);
+    if (next !== undefined) return next;
+    const check = this.#mutex.run(this.#path, () => {
+      // A later call may have been made after a newer leader wrote: it needs a read of its own.
+      this.#next.delete(asks);
+      return this.#check(leader);
+    });
+    this.#next.set(asks, check);
+    return check;
   }
 
   async #check(leader: Leader): Promise<DriverFailure | undefined> {

@@ -135,7 +135,7 @@ class Runner<Key extends string, Snapshot, Action> implements ControllerLoop {
     this.#parallelism = controller.parallelism ?? 1;
     this.#log = options.world.log.with({ controller: controller.name });
     this.#queue = new WorkQueue(options.world, controller.backoff);
-    this.#pump = new Pump(options.world, () => this.#startPass(), { steps: passesPerRun });
+    this.#pump = new Pump(options.world, () => this.#startPass(), { steps: passesPerRun, ms: runMs });
     this.#queue.onReady = () => this.#pump.schedule();
     this.#unsubscribe = controller.sources.map((s) => s.subscribe(options.informers, (key) => this.#add(key)));
   }
@@ -307,3 +307,4 @@ function isSameTarget(one: unknown, other: unknown): boolean {
 
 /** A controller that has a hundred thousand keys to work on must not keep a request waiting. */
 const passesPerRun = 64;
+const runMs = 5;

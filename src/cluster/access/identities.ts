@@ -8,6 +8,8 @@ import type { Authorizer } from '../../apiserver/authorization/authorizer.ts';
 import { nodeUser } from '../../apiserver/user.ts';
 import { controllerAccount, type ControllerName } from './controller-roles.ts';
 import { createInProcessTransport } from './in-process-transport.ts';
+import { RequestTurns } from './request-turns.ts';
+import type { World } from '../../world/world.ts';
 
 /** The API server as its own client: it creates the objects of a new cluster, and looks up the objects that tokens name. */
 export function systemClient(api: Api, agent: string): Client {
@@ -38,4 +40,10 @@ export function connectNodesInProcess(api: Api, authorizer: Authorizer, auditor?
 
 function controllerUser(name: ControllerName): User {
   return { name: controllerAccount(name), groups: ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:authenticated'] };
+}
+
+/** Connections whose requests together take their share of a turn of the event loop, and no more. */
+export function inTurns<Name extends string>(world: Pick<World, 'clock' | 'timers'>, connect: (name: Name) => Transport): (name: Name) => Transport {
+  const turns = new RequestTurns(world);
+  return (name) => turns.limit(connect(name));
 }
