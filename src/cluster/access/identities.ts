@@ -42,8 +42,13 @@ function controllerUser(name: ControllerName): User {
   return { name: controllerAccount(name), groups: ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:authenticated'] };
 }
 
-/** Connections whose requests together take their share of a turn of the event loop, and no more. */
-export function inTurns<Name extends string>(world: Pick<World, 'clock' | 'timers'>, connect: (name: Name) => Transport): (name: Name) => Transport {
+/** Each controller has its share of a turn of the event loop, and so has the recorder of its events, which would drop them if it could not keep up. */
+export function inTurns(world: Pick<World, 'clock' | 'timers'>, connect: Connect): Connect {
+  return (name) => new RequestTurns(world).limit(connect(name));
+}
+
+/** All nodes together have one share: there are thousands of them. */
+export function inSharedTurns(world: Pick<World, 'clock' | 'timers'>, connect: ConnectNode): ConnectNode {
   const turns = new RequestTurns(world);
-  return (name) => turns.limit(connect(name));
+  return (node) => turns.limit(connect(node));
 }

@@ -3,7 +3,7 @@ import type { World } from '../../world/world.ts';
 
 /**
  * A request to the API server of this process is answered without a turn of the event loop: five hundred pods that a controller creates at once would
- * be one turn, in which no request from outside, no lease and no other controller is looked after. So the requests of a group of clients take
+ * be one turn, in which no request from outside, no lease and no other controller is looked after. So the requests of a client, or of a group of them, take
  * `turnMs` of a turn; those that come later wait for the next turns, in their order.
  *
  * Leases never wait: a node or a leader must not be taken for dead because others are busy. On virtual time no turn takes long, and nothing waits.

@@ -10,7 +10,7 @@ import type { Authorizer } from '../../apiserver/authorization/authorizer.ts';
 import type { World } from '../../world/world.ts';
 import type { ClusterCloud } from '../cloud/cluster-cloud.ts';
 import { abandonedNodes, hollowMachine, type HollowNodesInProcess, runHosts, startHollowNodes } from './hollow-nodes.ts';
-import { connectInProcess, connectNodesInProcess, inTurns, systemClient } from '../access/identities.ts';
+import { connectInProcess, connectNodesInProcess, inSharedTurns, systemClient } from '../access/identities.ts';
 import { nodesDirectory } from './network-table.ts';
 import type { ImageVolumes } from './image-volumes.ts';
 import type { ImageSettings } from '../image-content.ts';
@@ -46,7 +46,7 @@ export async function runNodes(options: ClusterNodesOptions, { api, world, autho
   const { runtime, why, settings } = options;
   const abandonedAt = (hosts: ReadonlyMap<string, Host>) => abandonedNodes(systemClient(api, 'apiserver'), hosts);
   if (settings.count === 0 && options.cloud === undefined) return { runtime, why, running: [], abandoned: await abandonedAt(new Map()) };
-  const connectNode = inTurns(world, connectNodesInProcess(api, authorizer, auditor));
+  const connectNode = inSharedTurns(world, connectNodesInProcess(api, authorizer, auditor));
   const server = { connect: connectInProcess(api, authorizer, auditor), connectNode, world };
   const sandboxes = runtime === 'sandbox' ? await runSandboxes(options, server) : undefined;
   const nodes = sandboxes ?? (await runHollow(options, server, cleanup));
