@@ -46,9 +46,9 @@ const pinned = new Map(
 function pinOf(peer) {
   const { folder: name, main, goMod, onDemand, isTest = false } = pinned.get(peer);
   const folder = path.join(pins, name);
-  // Kubernetes' modules require each other as v0.0.0, and are replaced by what was released.
-  const versions = [...goMod.matchAll(/^(?:require |\t\S+ => |\t)(\S+) (v(?!0\.0\.0 )\S+)/gm)];
-  const version = versions.find(([, module]) => `${main}/`.startsWith(`${module}/`))?.[2];
+  // A folder of several programs names the module of which they are parts, or whose release they belong to.
+  const versions = [...goMod.matchAll(onDemand ? /^require (\S+) (v\S+)$/gm : /^(?:require |\t)(\S+) (v\S+)/gm)];
+  const version = versions.find(([, module]) => onDemand || main.startsWith(`${module}/`))?.[2];
   if (version === undefined) throw new Error(`tools/peers/${name}/go.mod needs the version of the module of ${main}`);
   // Drivers and sidecars refuse to start, or to be registered, without a version. Kubernetes' programs are large: two packages at a time, and no symbols.
   const large = `-s -w -X k8s.io/component-base/version.gitVersion=${version}`;

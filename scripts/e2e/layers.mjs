@@ -55,7 +55,8 @@ export const layers = {
   },
 };
 
-const nginxConfiguration = `error_log /dev/stderr;
+const nginxConfiguration = `user www-data;
+error_log /dev/stderr;
 pid /tmp/nginx.pid;
 events {}
 http {
