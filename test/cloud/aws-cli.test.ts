@@ -77,7 +77,15 @@ else
         BlockDeviceMappings: [],
       });
       const instanceId = instance?.InstanceId ?? '';
-      const tags = 'ResourceType=volume,Tags=[{Key=CSIVolumeName,Value=pvc-1},{Key=a<b>&,Value="}]';
+      const tags = JSON.stringify([
+        {
+          ResourceType: 'volume',
+          Tags: [
+            { Key: 'CSIVolumeName', Value: 'pvc-1' },
+            { Key: 'a<b>&', Value: '"' },
+          ],
+        },
+      ]);
       const volume = await json(`ec2 create-volume --availability-zone eu-west-2a --size 4 --volume-type gp3 --tag-specifications ${tags} --client-token t1`);
       expect(volume).toEqual({
         VolumeId: expect.stringMatching(/^vol-[0-9a-f]{17}$/),
