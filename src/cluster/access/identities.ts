@@ -42,7 +42,7 @@ function controllerUser(name: ControllerName): User {
   return { name: controllerAccount(name), groups: ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:authenticated'] };
 }
 
-/** Each controller has its share of a turn of the event loop, and so has the recorder of its events, which would drop them if it could not keep up. */
+/** Each controller has its own share of a turn of the event loop. */
 export function inTurns(world: Pick<World, 'clock' | 'timers'>, connect: Connect): Connect {
   return (name) => new RequestTurns(world).limit(connect(name));
 }

@@ -34,11 +34,11 @@ function setUp() {
   return { limited, endTurn, sentNow: () => sent.splice(0) };
 }
 
-test('requests beyond the share of a turn are sent in later turns, in their order, and leases at once', async () => {
+test('requests beyond the share of a turn are sent in later turns, in their order, and leases and events at once', async () => {
   const { limited, endTurn, sentNow } = setUp();
   for (let i = 0; i < 20; i++) void limited.send(requestFor(`r${i}`));
-  void limited.send(requestFor('leases'));
-  expect(sentNow()).toEqual(['r0', 'r1', 'r2', 'r3', 'r4', 'r5', 'leases']);
+  for (const resource of ['leases', 'events']) void limited.send(requestFor(resource));
+  expect(sentNow()).toEqual(['r0', 'r1', 'r2', 'r3', 'r4', 'r5', 'leases', 'events']);
   expect(await endTurn()).toEqual(['r6', 'r7', 'r8', 'r9', 'r10', 'r11', 'r12', 'r13']);
   void limited.send(requestFor('late'));
   expect(await endTurn()).toEqual(['r14', 'r15', 'r16', 'r17', 'r18', 'r19', 'late']);

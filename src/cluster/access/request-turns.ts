@@ -6,7 +6,8 @@ import type { World } from '../../world/world.ts';
  * be one turn, in which no request from outside, no lease and no other controller is looked after. So the requests of a client, or of a group of them, take
  * `turnMs` of a turn; those that come later wait for the next turns, in their order.
  *
- * Leases never wait: a node or a leader must not be taken for dead because others are busy. On virtual time no turn takes long, and nothing waits.
+ * Leases never wait: a node or a leader must not be taken for dead because others are busy. Nor do events: a recorder holds so many, and drops those
+ * that it cannot write in time. On virtual time no turn takes long, and nothing waits.
  */
 export class RequestTurns {
   readonly #world: Pick<World, 'clock' | 'timers'>;
@@ -51,7 +52,7 @@ export class RequestTurns {
   }
 }
 
-const isUrgent = ({ info }: TransportRequest): boolean => info.type === 'resource' && info.resource === 'leases';
+const isUrgent = ({ info }: TransportRequest): boolean => info.type === 'resource' && (info.resource === 'leases' || info.resource === 'events');
 
 const turnMs = 5;
 const requestsPerTurn = 8;
