@@ -100,9 +100,9 @@ export class RealEtcd {
     const child = this.#members[member];
     // One that has ended says nothing more.
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    const ended = signal === 'SIGKILL' ? new Promise<void>((resolve) => child.once('exit', () => resolve())) : undefined;
     child.kill(signal);
-    if (signal === 'SIGKILL') await ended;
+    await ended;
   }
 
   /** What the members wrote last. */
