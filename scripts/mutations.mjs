@@ -19,7 +19,7 @@ const table = join(root, 'docs/mutations.md');
 /**
  * A mutation is a file of test/mutations: `breaks` says what the bug does, `caughtBy` names the invariant that should notice, and each of its
  * `edits` replaces a piece of code that occurs exactly once in its file. A `find` is code without comments, and as short as it can be. With `worlds` csi,
- * only worlds with CSI drivers behind sockets are run: no other one has the code; with `servers`, worlds of two API servers on an etcd that misbehaves.
+ * only worlds with CSI drivers behind sockets are run: no other one has the code.
  */
 export function readMutations() {
   const files = readdirSync(folder).filter((name) => /^\d\d-.*\.json$/.test(name));

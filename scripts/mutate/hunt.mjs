@@ -13,7 +13,6 @@ const hunter = (root) => `
 import { isDeepStrictEqual } from 'node:util';
 import { drawPlan } from '${root}/src/sim/fuzz/plan/draw-plan.ts';
 import { runPlan } from '${root}/src/sim/fuzz/run-plan.ts';
-import { runServerWorld } from '${root}/src/sim/histories/server-world.ts';
 const jobs = JSON.parse(process.argv[2]);
 const print = (line) => new Promise((done) => process.stdout.write(JSON.stringify(line) + '\\n', done));
 const cpuMs = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000; };
@@ -23,10 +22,10 @@ globalThis.noteRead = (note, known, key, read) => {
   if (before !== undefined) Promise.all([before, live]).then(([a, b]) => isDeepStrictEqual(a, b) || note(), note);
   return live;
 };
-async function run(plan, mutant, worlds) {
+async function run(plan, mutant) {
   globalThis.mutant = mutant;
   globalThis.mutantsReached = new Set();
-  const { violation } = worlds === 'servers' ? await runServerWorld(plan.seed) : await runPlan(plan);
+  const { violation } = await runPlan(plan);
   globalThis.mutant = undefined;
   return violation;
 }
@@ -36,9 +35,9 @@ for (const [nth, { id, mutant, seeds, worlds, goesOn }] of jobs.entries()) {
     if (worlds === 'csi' && plan.settings.csi === undefined) continue;
     await print({ id, seed });
     const began = cpuMs();
-    const violation = await run(plan, mutant, worlds);
+    const violation = await run(plan, mutant);
     const reached = [...globalThis.mutantsReached];
-    if (violation !== undefined && nth > 0 && (await run(plan, undefined, worlds)) !== undefined) process.exit(3);
+    if (violation !== undefined && nth > 0 && (await run(plan, undefined)) !== undefined) process.exit(3);
     await print({ id, seed, reached, cpuMs: Math.round(cpuMs() - began), violation });
     if (violation !== undefined && !goesOn) break;
   }

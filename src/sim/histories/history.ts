@@ -44,7 +44,7 @@ export interface History {
   readonly watchers: readonly Watched[];
   /** Revisions at which a leader took over. */
   readonly epochs: readonly number[];
-  /** The store behind the servers loses events: a watch learns of it later, and lists again. */
+  /** The store behind the servers loses events: until a server notices, its reads may be old; then its watches list again. */
   readonly losesEvents?: boolean;
 }
 

@@ -63,7 +63,8 @@ export function runServerWorld(seed: number): Promise<ServerWorldOutcome> {
       losesEvents: bugs.lostEvents !== undefined || bugs.noDeletesAtCompaction === true,
     });
     const operations = recorder.operations.length;
-    return violation === undefined ? { operations } : { violation, operations };
+    if (violation === undefined) return { operations };
+    return { violation: { ...violation, what: `${violation.what} (etcd's bugs: ${JSON.stringify(bugs)})` }, operations };
   });
 }
 
