@@ -31,6 +31,7 @@ const layers = {
   storage: ['api', 'client', 'drivers/contract', 'world'],
   controllers: ['api', 'storage/volumes', 'client', 'world'],
   scheduler: ['api', 'storage/volumes', 'client', 'world'],
+  autoscaler: ['api', 'storage/volumes', 'scheduler', 'client', 'world'],
   node: ['api', 'storage/volumes', 'client', 'drivers/contract', 'grpc', 'streams', 'archive', 'world'],
   why: ['api', 'storage/volumes', 'client', 'decisions', 'scheduler'],
   // Drivers and the sandbox runtime declare what they need of the machine.

@@ -35,6 +35,7 @@ import { createRealWorld, type LogLevel } from '../host/world.ts';
 import { startScheduler } from './scheduler.ts';
 import { certificateSigner } from './apiserver/certificate-signer.ts';
 import type { ClusterCloudOptions } from './cloud/cluster-cloud.ts';
+import { cloudAutoscaler } from './cloud/cloud-autoscaler.ts';
 import { openClusterCloud } from './cloud/open-cluster-cloud.ts';
 import { CleanupStack } from './cleanup-stack.ts';
 import { openClusterDirectory } from './life-cycle/cluster-directory.ts';
@@ -176,7 +177,8 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   const election = { identity: hostname(), takeOver: options.store !== 'etcd' };
   if (options.controllers ?? true) {
     for (const address of options.csiEndpoints ?? []) csiSockets.open({ address });
-    cleanup.defer(runControllers({ api, world, authorizer, certificates, plain, drivers, csiSockets, auditor, listDirectory, election }));
+    const autoscaler = await cloudAutoscaler(cloud?.cloud, { client: systemClient(api, 'apiserver'), clusterName: options.name ?? 'mooring' });
+    cleanup.defer(runControllers({ api, world, authorizer, certificates, plain, drivers, csiSockets, auditor, listDirectory, election, ...autoscaler }));
   }
   if (options.scheduler ?? options.controllers ?? true) cleanup.defer(runScheduler({ api, world, authorizer, plain, auditor, election }));
   const capacity = options.nodes?.capacity ?? {};
@@ -209,19 +211,16 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
 }
 
 /** The controllers in the API server's process. */
-function runControllers({ api, world, authorizer, auditor, certificates, plain, drivers, csiSockets, listDirectory, election }: Running): () => Promise<void> {
+function runControllers({ api, world, authorizer, auditor, certificates, plain, ...others }: Running): () => Promise<void> {
   const controllers = startControllers({
+    ...others,
     connect: inTurns(world, connectInProcess(api, authorizer, auditor)),
     world,
     kinds: followedKinds,
     customKinds: () => api.customKinds(),
     housekeeping: { rootCa: certificates.authority.certificate, sign: certificateSigner(certificates.authority, world.clock) },
-    drivers,
-    csiSockets,
     bindsTogether: !plain,
     pageSize,
-    listDirectory,
-    election,
   });
   return () => controllers.stop();
 }
@@ -232,7 +231,7 @@ function runScheduler({ api, world, authorizer, auditor, plain, election }: ApiA
   return () => scheduler.stop();
 }
 
-interface Running extends ApiAccess {
+interface Running extends ApiAccess, Pick<ControllersOptions, 'autoscaler'> {
   readonly certificates: Certificates;
   readonly plain: boolean;
   readonly drivers: DriverSet;

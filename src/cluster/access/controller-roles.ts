@@ -126,6 +126,15 @@ export const controllerRoles = {
   'endpoint-controller': [rule('create update delete', '', 'endpoints'), events],
   'taint-eviction-controller': [rule('update', '', 'pods/status'), rule('delete', '', 'pods'), events],
   'pod-garbage-collector': [rule('get', '', 'nodes'), rule('update', '', 'pods/status'), rule('delete', '', 'pods')],
+  /** The autoscaler, under Karpenter's name. */
+  karpenter: [
+    rule('create update delete', 'karpenter.sh', 'nodeclaims'),
+    rule('update', 'karpenter.sh', 'nodeclaims/status'),
+    rule('update delete', '', 'nodes'),
+    rule('create', '', 'pods/eviction'),
+    rule('delete', '', 'pods'),
+    events,
+  ],
   /** Events of hollow nodes; all else they do as nodes (`apiserver/authorization/node`). */
   'hollow-nodes': [events],
   /** The scheduler and its leader election. */

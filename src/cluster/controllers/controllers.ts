@@ -46,6 +46,8 @@ import type { CsiSockets } from '../nodes/csi-endpoints.ts';
 import { builtInDrivers } from './built-in-drivers.ts';
 import type { ControllerContext } from './controller-context.ts';
 import { sha256 } from '../sha256.ts';
+import type { CloudProvider } from '../../autoscaler/cloud-provider.ts';
+import { autoscalerLoops } from './autoscaler-controllers.ts';
 import { nodeLoops } from './node-controllers.ts';
 import { serviceLoops } from './service-controllers.ts';
 import { storageControllers } from './storage-controllers.ts';
@@ -74,6 +76,8 @@ export interface ControllersOptions {
   readonly election: Pick<LeaderElectionOptions, 'identity' | 'takeOver' | 'timing'>;
   /** Objects per page of a list; absent: everything at once. */
   readonly pageSize?: number;
+  /** The cloud that the autoscaler launches nodes in. Absent: there is no autoscaler. */
+  readonly autoscaler?: { readonly provider: (informers: Informers) => CloudProvider };
   /** See `ReclaimerOptions`. */
   readonly listDirectory?: ReclaimerOptions['listDirectory'];
 }
@@ -119,6 +123,7 @@ function startTerm(options: ControllersOptions, { fence, deposed }: LeaderTerm):
     ...claimLoops(options, context),
     ...snapshotLoops(options, context),
     ...capacityLoops(options, context),
+    ...(options.autoscaler === undefined ? [] : autoscalerLoops(options.autoscaler.provider(informers), context, world)),
     ...(options.housekeeping === undefined
       ? []
       : [

@@ -22,6 +22,7 @@ export const eventSources = {
   'endpointslice-controller': 'endpoint-slice-controller',
   'endpoint-controller': 'endpoint-controller',
   'endpointslicemirroring-controller': 'endpoint-slice-mirroring-controller',
+  karpenter: 'karpenter',
 } as const satisfies Partial<Record<ControllerName, string>>;
 
 export type EventfulController = keyof typeof eventSources;

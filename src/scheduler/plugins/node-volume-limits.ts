@@ -42,14 +42,15 @@ const usesAttachable = ({ spec }: Pod): boolean =>
     (volume) => volume.persistentVolumeClaim !== undefined || volume.ephemeral !== undefined || csiSourceOfInline(volume) !== undefined,
   );
 
-function volumesOf(pod: Pod, views: Views): Attachables {
+/** The volumes of a pod that count against a node's limit, those that are not provisioned yet included. */
+export function volumesOf(pod: Pod, views: Pick<Views, 'claim' | 'volume' | 'storageClass'>): Attachables {
   const found = new Map<string, string>();
   addVolumes(pod, views, found);
   return found;
 }
 
 /** A claim that does not exist counts for nothing. */
-function addVolumes({ metadata, spec }: Pod, views: Views, found: Map<string, string>): void {
+function addVolumes({ metadata, spec }: Pod, views: Pick<Views, 'claim' | 'volume' | 'storageClass'>, found: Map<string, string>): void {
   const { namespace = '', name: podName = '' } = metadata;
   for (const volume of spec.volumes ?? []) {
     const { persistentVolumeClaim, ephemeral } = volume;
@@ -61,7 +62,7 @@ function addVolumes({ metadata, spec }: Pod, views: Views, found: Map<string, st
 
 type Source = { readonly driver: string; readonly handle: string } | undefined;
 
-function sourceOfClaim(claim: PersistentVolumeClaim | undefined, views: Views): Source {
+function sourceOfClaim(claim: PersistentVolumeClaim | undefined, views: Pick<Views, 'volume' | 'storageClass'>): Source {
   if (claim === undefined) return undefined;
   const volume = claim.spec.volumeName === undefined ? undefined : views.volume.getKey(claim.spec.volumeName);
   return volume === undefined ? sourceToProvision(claim, views.storageClass.getKey(nameOfClass(classOfClaim(claim)))) : sourceOfVolume(volume);

@@ -5,7 +5,7 @@ import { hollowHosts } from '../../node/runtimes/hollow/hosts.ts';
 import type { Host } from '../../node/host.ts';
 import type { ClusterPlan, NodePlan } from './language/scenario.ts';
 
-const machine = {
+export const machine = {
   architecture: 'amd64',
   kernelVersion: '',
   osImage: 'Mooring',

@@ -13,8 +13,13 @@ import { startControllers } from '../../cluster/controllers/controllers.ts';
 import { connectInProcess, connectNodesInProcess, systemClient } from '../../cluster/access/identities.ts';
 import { createInProcessTransport } from '../../cluster/access/in-process-transport.ts';
 import { startScheduler } from '../../cluster/scheduler.ts';
-import { runHollowNodes } from '../../node/hollow-nodes.ts';
+import { Cloud } from '../../cloud/engine/cloud.ts';
+import { InstanceNodes } from '../../cluster/cloud/instance-nodes.ts';
+import { ensureKarpenterDefinitions } from '../../cluster/cloud/karpenter-definitions.ts';
+import { NodeProvider } from '../../cluster/cloud/node-provider.ts';
+import { type HollowNodes, runHollowNodes } from '../../node/hollow-nodes.ts';
 import type { Host } from '../../node/host.ts';
+import type { Authorizer } from '../../apiserver/authorization/authorizer.ts';
 import { RbacAuthorizer } from '../../apiserver/authorization/rbac/authorizer.ts';
 import { createApi } from '../../apiserver/create-api.ts';
 import type { Store } from '../../store/contract.ts';
@@ -27,22 +32,27 @@ import type { SimulatedWorld } from '../world/world.ts';
 import { SimulatedBackend, type BackendCallRecord } from './simulated-backend.ts';
 import type { ProcessName } from './language/script-step.ts';
 import { ObjectHistory } from './object-history.ts';
-import type { DriverPlan } from './language/scenario.ts';
+import { machine } from './hosts.ts';
+import type { CloudPlan, DriverPlan } from './language/scenario.ts';
 import { shortControllerName, WriteAuthors } from './write-authors.ts';
 
 export interface ScenarioClusterOptions {
   readonly hosts: readonly Host[];
   readonly drivers: readonly DriverPlan[];
+  /** Nodes come from this cloud, launched by the autoscaler. Absent: all nodes are `hosts`. */
+  readonly cloud?: CloudPlan | undefined;
   readonly onBackendCall: (word: BackendCallRecord) => void;
   /** Fills the store before the server starts. */
   readonly fill?: (store: Store) => Promise<void>;
   /** Adds existing disks to the backends. */
   readonly adopt?: (backends: ReadonlyMap<string, SimulatedBackend>) => void;
+  /** Default: controllers and nodes have their roles, and all others may do everything. */
+  readonly authorizer?: Authorizer;
   /** Nodes without a connection from the beginning. */
   readonly unreachable?: readonly string[];
 }
 
-const authorizer = controllerAuthorizer(allowOthers);
+const usualAuthorizer = controllerAuthorizer(allowOthers);
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 const zoneLabel = 'topology.kubernetes.io/zone';
 
@@ -58,7 +68,10 @@ export class ScenarioCluster {
   readonly writers = new WriteAuthors();
   readonly backends: ReadonlyMap<string, SimulatedBackend>;
   readonly hosts = new Map<string, Host>();
+  /** Undefined: the cluster is in no cloud. */
+  readonly cloud: Cloud | undefined;
   readonly #server: SimulatedServer;
+  readonly #authorizer: Authorizer;
   readonly #components: Readonly<Record<'controllers' | 'scheduler', SimulatedComponent>>;
   readonly #dead = new Set<string>();
 
@@ -68,7 +81,7 @@ export class ScenarioCluster {
     const serve = async (run: { readonly world: World; readonly store: Store }) => {
       if (isNew) await options.fill?.(run.store);
       isNew = false;
-      return serveApi(run);
+      return serveApi(run, options.authorizer ?? usualAuthorizer);
     };
     const server = new SimulatedServer({ world, store: 'memory', serve });
     await server.start();
@@ -78,6 +91,7 @@ export class ScenarioCluster {
     options.adopt?.(cluster.backends);
     for (const node of options.unreachable ?? []) cluster.disconnect(node);
     await cluster.addNodes(options.hosts);
+    if (cluster.cloud !== undefined) await ensureKarpenterDefinitions(systemClient(server.api, 'apiserver'));
     return cluster;
   }
 
@@ -87,16 +101,20 @@ export class ScenarioCluster {
   ) {
     this.world = world;
     this.#server = server;
+    this.#authorizer = options.authorizer ?? usualAuthorizer;
     this.history = new ObjectHistory(store);
     this.transport = this.writers.recordedAs(
       kubectlUser,
       createInProcessTransport(server.api, { name: 'kubernetes-admin', groups: ['system:masters'] }, 'kubectl'),
     );
     this.client = createClient({ transport: this.transport });
-    const zones = () => [...new Set([...this.hosts.keys()].flatMap((node) => this.zoneOf(node) ?? []))];
+    this.cloud = options.cloud === undefined ? undefined : new Cloud({ world, region: options.cloud.region });
+    const ofCloud = this.cloud?.region.zones.map(({ name }) => name) ?? [];
+    const zones = () => [...new Set([...ofCloud, ...Array.from(this.hosts.keys()).flatMap((node) => this.zoneOf(node) ?? [])])];
     const zoneOf = (node: string) => this.zoneOf(node);
     this.backends = new Map(options.drivers.map((plan) => [plan.name, new SimulatedBackend({ plan, world, zones, zoneOf, onCall: options.onBackendCall })]));
     this.#components = { controllers: this.#controllers(), scheduler: this.#scheduler() };
+    if (this.cloud !== undefined) this.#runInstances(this.cloud);
   }
 
   /** Starts the controllers and the scheduler. */
@@ -108,9 +126,15 @@ export class ScenarioCluster {
   async addNodes(hosts: readonly Host[]): Promise<void> {
     for (const host of hosts) this.hosts.set(host.name, host);
     if (hosts.length === 0) return;
-    const connect = connectInProcess(this.#server.api, authorizer);
-    const connectNode = connectNodesInProcess(this.#server.api, authorizer);
-    const nodes = runHollowNodes({
+    const nodes = this.#runNodes(hosts);
+    const alive = hosts.filter(({ name }) => !this.#dead.has(name));
+    await (alive.length === hosts.length ? nodes.ready : this.world.sleep(5_000));
+  }
+
+  #runNodes(hosts: readonly Host[]): HollowNodes {
+    const connect = connectInProcess(this.#server.api, this.#authorizer);
+    const connectNode = connectNodesInProcess(this.#server.api, this.#authorizer);
+    return runHollowNodes({
       world: this.world,
       hosts: new Map(hosts.map((host) => [host.name, host])),
       readTransport: connect('moor-informers'),
@@ -118,12 +142,23 @@ export class ScenarioCluster {
       transportOf: (node) => this.#unlessDead(node, this.writers.recordedAs(node, connectNode(node))),
       sha256,
     });
-    const alive = hosts.filter(({ name }) => !this.#dead.has(name));
-    await (alive.length === hosts.length ? nodes.ready : this.world.sleep(5_000));
   }
 
+  #runInstances(cloud: Cloud): void {
+    const nodes = this.#runNodes([]);
+    const followed: Pick<HollowNodes, 'add' | 'remove'> = {
+      add: (host) => {
+        this.hosts.set(host.name, host);
+        nodes.add(host);
+      },
+      remove: (name) => nodes.remove(name),
+    };
+    new InstanceNodes({ world: this.world, cloud, nodes: followed, machine });
+  }
+
+  /** Of a node, or of an instance: drivers know nodes by its id. */
   zoneOf(node: string): string | undefined {
-    return this.hosts.get(node)?.labels[zoneLabel];
+    return this.hosts.get(node)?.labels[zoneLabel] ?? this.cloud?.state.instances.get(node)?.zone;
   }
 
   nodesIn(zone: string): readonly string[] {
@@ -156,6 +191,7 @@ export class ScenarioCluster {
 
   #controllers(): SimulatedComponent {
     const directories = new SimulatedDirectories();
+    const { cloud } = this;
     return new SimulatedComponent({
       world: this.world,
       name: 'controllers',
@@ -167,6 +203,7 @@ export class ScenarioCluster {
           housekeeping: { rootCa: 'PEM' },
           drivers: new DriverSet([hostPathDriver({ directories, sha256, cluster: 'simulation' }), ...this.backends.values()]),
           bindsTogether: true,
+          ...(cloud === undefined ? {} : { autoscaler: { provider: (informers) => new NodeProvider({ cloud, informers, clusterName: 'simulation' }) } }),
           election: { identity: `controllers ${number}`, takeOver: true },
         }),
     });
@@ -182,7 +219,7 @@ export class ScenarioCluster {
   }
 
   #connect(through: (server: Transport) => Transport): (name: ControllerName) => Transport {
-    const connect = connectInProcess(this.#server.api, authorizer);
+    const connect = connectInProcess(this.#server.api, this.#authorizer);
     return (name) => through(this.writers.recordedAs(shortControllerName(name), connect(name)));
   }
 
@@ -208,7 +245,7 @@ export class ScenarioCluster {
 const noConnection = { type: 'unreachable', error: new Error('the node has no connection') } as const;
 
 /** One run of the server. */
-async function serveApi({ store, world }: { readonly store: Store; readonly world: World }) {
+async function serveApi({ store, world }: { readonly store: Store; readonly world: World }, authorizer: Authorizer) {
   const api = createApi({ store, kinds: allKinds, world, extensions: { authorizer }, access: { authorizer, rbac: new RbacAuthorizer() } });
   await bootstrap(systemClient(api, 'apiserver'), 6443);
   return api;

@@ -32,6 +32,13 @@ export interface ClusterPlan {
   readonly region: string;
   readonly nodes: readonly NodePlan[];
   readonly drivers: readonly DriverPlan[];
+  /** Absent: the cluster is in no cloud, and has no autoscaler. */
+  readonly cloud?: CloudPlan | undefined;
+}
+
+export interface CloudPlan {
+  /** 'eu-west-2' */
+  readonly region: string;
 }
 
 export interface NodePlan {
