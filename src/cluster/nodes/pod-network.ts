@@ -137,7 +137,7 @@ const reserved = [defaultServiceNetwork.serviceCidr];
 const machine = {
   addresses: () => new Set(Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address))),
   mtu: mtuOf,
-  routes: async (device: string) => (await routes()).filter(({ via }) => via === device).map(({ cidr }) => cidr),
+  routes,
 };
 
 const usualMtu = 1500;

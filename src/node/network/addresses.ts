@@ -63,6 +63,15 @@ function findBlock(node: string, used: readonly Block[]): string | undefined {
   return undefined;
 }
 
+/** All addresses that no host of the internet has: any block that `freeBlock` finds is one of them, and so may those be that an administrator chose. */
+const privateNetworks = ['10.0.0.0/8', ...pools.slice(1)];
+
+export function isPrivateBlock(cidr: string): boolean {
+  const block = parseBlock(cidr);
+  if (block === undefined) return false;
+  return privateNetworks.flatMap((network) => parseBlock(network) ?? []).some(({ base, size }) => base <= block.base && block.base + block.size <= base + size);
+}
+
 /** Whether two blocks have an address in common. */
 export function blocksOverlap(a: string, b: string): boolean {
   const [one, other] = [parseBlock(a), parseBlock(b)];

@@ -32,8 +32,8 @@ export interface NodeTunnelOptions {
     addresses(): ReadonlySet<string>;
     /** Of the interface with this address. */
     mtu(address: string): Promise<number>;
-    /** The networks that the device has routes to. */
-    routes(device: string): Promise<readonly string[]>;
+    /** Without the default route. */
+    routes(): Promise<readonly { readonly via: string; readonly cidr: string }[]>;
   };
   /** Called before the device is made. */
   readonly onDevice: (device: string) => Promise<void>;
@@ -99,10 +99,11 @@ export class NodeTunnel {
     const own = nodes.find(({ metadata }) => ownCidrs.has(metadata.name));
     const [address] = own === undefined ? [] : internalIp(own);
     if (uid === undefined || address === undefined) return;
-    const wanted = tunnelPeers({ nodes, ownCidrs, reserved, ownAddresses: machine.addresses() });
+    const identifier = networkIdentifier(uid, this.#options.sha256);
+    const routes = (await machine.routes()).flatMap(({ via, cidr }) => (via === tunnelDevice(identifier) ? [] : cidr));
+    const wanted = tunnelPeers({ nodes, ownCidrs, reserved, ownAddresses: machine.addresses(), routes });
     this.#report(wanted);
     if (wanted.peers.length === 0 && this.#device === undefined) return;
-    const identifier = networkIdentifier(uid, this.#options.sha256);
     table.replace('tunnel', tunnelRules(identifier, wanted.peers));
     const error = (await this.#makeDevice(identifier, address)) || (await this.#route(wanted.peers));
     if (error === '') return;
@@ -126,8 +127,8 @@ export class NodeTunnel {
     const refused = await network.ip(add);
     const wrong = await network.ip(setUp);
     if (wrong !== '') return `${refused}\n${wrong}`.trim();
-    const left = await machine.routes(device);
-    this.#applied = new Map(left.map((podCidr) => [podCidr, { name: '', podCidr, address: '' }]));
+    const left = (await machine.routes()).filter(({ via }) => via === device);
+    this.#applied = new Map(left.map(({ cidr }) => [cidr, { name: '', podCidr: cidr, address: '' }]));
     this.#device = device;
     return network.setSysctl(`net/ipv4/conf/${device}/forwarding`, '1');
   }

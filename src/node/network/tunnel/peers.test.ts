@@ -27,6 +27,7 @@ const peersOf = (...nodes: readonly Node[]) =>
     ownCidrs: new Map([['own', '10.128.0.0/22']]),
     ownAddresses: new Set(['192.0.2.1', '10.128.0.1', '10.128.8.1']),
     reserved: ['10.96.0.0/12'],
+    routes: ['10.0.0.0/8', '192.168.7.0/24', '10.128.8.0/22'],
   });
 const far = { cidr: '10.128.4.0/22' };
 
@@ -48,6 +49,8 @@ test.each([
   ['the addresses of this machine', '10.128.0.0/23', 'its pod CIDR 10.128.0.0/23 overlaps 10.128.0.0/22 of node own'],
   ['Services', '10.96.0.0/16', 'its pod CIDR 10.96.0.0/16 overlaps 10.96.0.0/12'],
   ['the network of the machines', '192.0.0.0/16', 'its pod CIDR 192.0.0.0/16 contains the address 192.0.2.3 of a machine'],
+  ['addresses of the internet', '8.8.8.0/24', 'its pod CIDR 8.8.8.0/24 is not of a private network'],
+  ['a part of the local network', '192.168.7.128/25', 'its pod CIDR 192.168.7.128/25 overlaps 192.168.7.0/24, to which this machine has a route'],
   ['everything', '0.0.0.0/0', 'its pod CIDR 0.0.0.0/0 is wider than /16'],
 ])('a node that claims %s gets no route', (_, cidr, why) => {
   const greedy = node('a-greedy', { cidr, ip: '192.0.2.3', created: '2026-01-02T00:00:00Z' });

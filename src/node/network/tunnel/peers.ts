@@ -1,6 +1,6 @@
 /** Nodes on other machines → the routes to their pods. */
 import type { Node } from '../../../api/generated/types.ts';
-import { blocksOverlap } from '../addresses.ts';
+import { blocksOverlap, isPrivateBlock } from '../addresses.ts';
 import { gatewayOf } from '../gateway.ts';
 import { ipv4Address, ipv4Network } from '../ipv4.ts';
 
@@ -20,6 +20,8 @@ export interface TunnelSnapshot {
   readonly ownAddresses: ReadonlySet<string>;
   /** No node's pods have addresses in these networks: those of Services. */
   readonly reserved: readonly string[];
+  /** The networks that this machine has other routes to. */
+  readonly routes: readonly string[];
 }
 
 export interface TunnelPeers {
@@ -32,24 +34,28 @@ export interface TunnelPeers {
 const widestPrefix = 16;
 
 /**
- * A node that claims addresses of another node, of Services or of a machine gets no route: the older node keeps them. Nodes of this machine need none, hollow nodes have
- * no pods.
+ * A node that claims addresses of another node, of Services, of a machine, of the internet or of a network that this machine has a route to gets no route: the older node
+ * keeps them. Otherwise a node that was taken over could have all that the other machines send to a name server, say. Nodes of this machine need none, hollow nodes have no
+ * pods.
  */
-export function tunnelPeers({ nodes, ownCidrs, ownAddresses, reserved }: TunnelSnapshot): TunnelPeers {
+export function tunnelPeers({ nodes, ownCidrs, ownAddresses, reserved, routes }: TunnelSnapshot): TunnelPeers {
   const addresses = nodes.flatMap(internalIp);
   const taken = new Map([...ownCidrs].map(([name, cidr]) => [cidr, name]));
   const peers: TunnelPeer[] = [];
   const refused = new Map<string, string>();
+  // Pod CIDRs may be parts of wider routes, such as one to all of 10.0.0.0/8.
+  const narrow = routes.filter((cidr) => prefixOf(cidr) >= widestPrefix);
   for (const node of [...nodes].sort(byAge)) {
     const { name = '' } = node.metadata;
     const [podCidr] = ipv4Network(node.spec.podCIDR ?? '');
     const [address] = internalIp(node);
     if (ownCidrs.has(name) || isHollow(node) || podCidr === undefined || address === undefined || address.startsWith('127.')) continue;
-    const why = problemOf(podCidr, { taken, addresses: [...addresses, ...ownAddresses], reserved });
+    const isHere = ownAddresses.has(address);
+    const why = problemOf(podCidr, { taken, addresses: [...addresses, ...ownAddresses], reserved, routes: isHere ? [] : narrow });
     if (why !== undefined) refused.set(name, why);
     else {
       taken.set(podCidr, name);
-      if (!ownAddresses.has(address)) peers.push({ name, podCidr, address });
+      if (!isHere) peers.push({ name, podCidr, address });
     }
   }
   return { peers, refused };
@@ -60,16 +66,22 @@ interface Claimed {
   readonly taken: ReadonlyMap<string, string>;
   readonly addresses: readonly string[];
   readonly reserved: readonly string[];
+  readonly routes: readonly string[];
 }
 
-function problemOf(podCidr: string, { taken, addresses, reserved }: Claimed): string | undefined {
-  if (Number(podCidr.split('/')[1]) < widestPrefix) return `its pod CIDR ${podCidr} is wider than /${widestPrefix}`;
+const prefixOf = (cidr: string): number => Number(cidr.split('/')[1]);
+
+function problemOf(podCidr: string, { taken, addresses, reserved, routes }: Claimed): string | undefined {
+  if (prefixOf(podCidr) < widestPrefix) return `its pod CIDR ${podCidr} is wider than /${widestPrefix}`;
   for (const [cidr, node] of taken) if (blocksOverlap(cidr, podCidr)) return `its pod CIDR ${podCidr} overlaps ${cidr} of node ${node}`;
   // The host's own address in the network of its pods is one of these pods' network.
   const inside = addresses.find((address) => blocksOverlap(`${address}/32`, podCidr) && address !== gatewayOf(podCidr));
   if (inside !== undefined) return `its pod CIDR ${podCidr} contains the address ${inside} of a machine`;
   const network = reserved.find((cidr) => blocksOverlap(cidr, podCidr));
-  return network === undefined ? undefined : `its pod CIDR ${podCidr} overlaps ${network}`;
+  if (network !== undefined) return `its pod CIDR ${podCidr} overlaps ${network}`;
+  if (!isPrivateBlock(podCidr)) return `its pod CIDR ${podCidr} is not of a private network`;
+  const route = routes.find((cidr) => blocksOverlap(cidr, podCidr));
+  return route === undefined ? undefined : `its pod CIDR ${podCidr} overlaps ${route}, to which this machine has a route`;
 }
 
 export const internalIp = ({ status }: Node): readonly string[] =>
