@@ -1,19 +1,22 @@
 import type { APIService, EndpointSlice, Service } from '../../api/generated/types.ts';
 import { apiVersionOf, type Kind } from '../../api/kind.ts';
 import { apiServiceKind, availableCondition } from '../../api/kinds/apiregistration/api-service.ts';
+import { sortedJson } from '../../api/sorted-json.ts';
 import { type RequestInfo, resourceRequestInfo } from '../../api/request-info.ts';
 import { ApiError } from '../../api/status.ts';
 import type { Stored } from '../../api/stored.ts';
-import type { Store, Watch } from '../../store/contract.ts';
+import type { Store } from '../../store/contract.ts';
 import type { Cancel, World } from '../../world/world.ts';
 import { ServiceResolver } from '../admission/webhooks/service-resolver.ts';
 import type { Api, User } from '../api.ts';
 import type { DiscoveredVersion } from '../discovery/resources.ts';
 import { ClusterReader } from '../objects/cluster-reader.ts';
+import { PrefixFollower } from '../objects/follow-prefix.ts';
 import { timestamp } from '../objects/metadata.ts';
 import { Resources } from '../objects/resources.ts';
 import { StoreInformer } from '../objects/store-informer.ts';
 import { type Availability, passed, unavailability } from './availability.ts';
+import type { RemoteOpenApi } from './merge-openapi.ts';
 import { type ProxiedRequest, passOn } from './proxy.ts';
 import { discoveredVersion } from './remote-discovery.ts';
 import { type RemoteServers, wholeBody } from './remote-server.ts';
@@ -28,6 +31,9 @@ export interface AggregatorOptions {
 }
 
 type RemoteService = Stored<APIService>;
+
+/** At most one of an APIService: a server that does not answer is not asked again meanwhile. */
+type Check = { readonly type: 'waiting'; readonly at: number; readonly cancel: Cancel } | { readonly type: 'running'; isOutdated: boolean };
 
 /** As Kubernetes' aggregator asks: with all rights. */
 const aggregator: User = { name: 'system:kube-aggregator', groups: ['system:masters'] };
@@ -54,9 +60,11 @@ export class Aggregator {
   readonly #informer: StoreInformer<APIService>;
   /** By group and version: 'wardle.example.com/v1'. */
   #remote: ReadonlyMap<string, RemoteService> = new Map();
+  /** By group and version, as the last check found it. */
+  readonly #found = new Map<string, DiscoveredVersion>();
   #discovered: readonly DiscoveredVersion[] = [];
-  readonly #checks = new Map<string, { readonly cancel: Cancel; readonly failures: number }>();
-  #watches: Watch[] = [];
+  readonly #checks = new Map<string, Check>();
+  #followers: readonly PrefixFollower[] = [];
   #stopped = false;
 
   constructor(options: AggregatorOptions) {
@@ -77,7 +85,7 @@ export class Aggregator {
     this.#stopped = true;
     this.#informer.stop();
     this.#unfollow();
-    for (const { cancel } of this.#checks.values()) cancel();
+    for (const check of this.#checks.values()) if (check.type === 'waiting') check.cancel();
     this.#options.servers.stop();
   }
 
@@ -100,113 +108,135 @@ export class Aggregator {
   /** The OpenAPI document of one version ('apis/wardle.example.com/v1'), as its server has it. */
   async openApi(groupVersion: string): Promise<object | undefined> {
     const service = this.#remote.get(groupVersion.replace(/^apis\//, ''));
-    if (service === undefined) return undefined;
-    const body = await this.#ask(service, `/openapi/v3/${groupVersion}`).catch(() => undefined);
-    return body === undefined ? undefined : objectOf(body);
+    return service === undefined || !isAvailable(service) ? undefined : this.#document(service, `/openapi/v3/${groupVersion}`);
   }
 
-  /** The OpenAPI v2 documents of the servers, each whole. */
-  async openApiV2(): Promise<readonly object[]> {
-    const documents = await Promise.all([...this.#remote.values()].map((service) => this.#ask(service, '/openapi/v2').catch(() => undefined)));
-    return documents.flatMap((body) => (body === undefined ? [] : [objectOf(body)])).filter((document) => document !== undefined);
+  /** The OpenAPI v2 documents of the servers that are available, each whole. */
+  async openApiV2(): Promise<readonly RemoteOpenApi[]> {
+    const available = [...this.#remote].filter(([, service]) => isAvailable(service));
+    const documents = await Promise.all(
+      available.map(async ([groupVersion, service]) => ({ groupVersion, document: await this.#document(service, '/openapi/v2') })),
+    );
+    return documents.flatMap(({ groupVersion, document }) => (document === undefined ? [] : { groupVersion, document }));
+  }
+
+  async #document(service: RemoteService, path: string): Promise<object | undefined> {
+    const body = await this.#ask(service, path).catch(() => undefined);
+    return body === undefined ? undefined : objectOf(body);
   }
 
   #changed(services: readonly RemoteService[]): void {
     const before = this.#remote;
     const remote = services.filter(({ spec }) => spec.service !== undefined);
     this.#remote = new Map(remote.map((service) => [apiVersionOf({ group: service.spec.group ?? '', version: service.spec.version ?? '' }), service]));
-    this.#discovered = this.#discovered.filter((version) => isAvailable(this.#remote.get(apiVersionOf(version))));
-    for (const [name, { cancel }] of this.#checks) {
-      if (this.#remote.has(name)) continue;
-      cancel();
-      this.#checks.delete(name);
-    }
-    for (const [name, service] of this.#remote) if (before.get(name)?.metadata.resourceVersion !== service.metadata.resourceVersion) this.#check(name, 0);
+    for (const name of before.keys()) if (!this.#remote.has(name)) this.#forget(name);
+    // Not for each new status: a message that differs with the endpoint that was asked would have the next check follow at once, without end.
+    for (const [name, service] of this.#remote) if (!isSameSpec(before.get(name), service)) this.#check(name, 0);
+    this.#describe();
     if (this.#remote.size === 0) this.#unfollow();
-    else if (this.#watches.length === 0) this.#follow();
+    else if (this.#followers.length === 0) this.#follow();
   }
 
-  /** A Service or its endpoints changed. */
+  #forget(name: string): void {
+    const check = this.#checks.get(name);
+    if (check?.type === 'waiting') check.cancel();
+    this.#checks.delete(name);
+    this.#found.delete(name);
+  }
+
+  /** Follows the Services and their endpoints. */
   #follow(): void {
-    const { store } = this.#options;
-    const after = store.revision();
-    const checkAll = (): void => {
-      for (const name of this.#remote.keys()) this.#check(name, 0);
-    };
+    const { store, world } = this.#options;
     const prefixes = [this.#resources.require('v1', 'services').prefix, this.#resources.require('discovery.k8s.io/v1', 'endpointslices').prefix];
-    this.#watches = prefixes.map((prefix) =>
-      store.watch(
-        { prefix, after },
-        {
-          changes: (_, changes) => {
-            for (const [name, { spec }] of this.#remote) {
-              if (changes.some(({ key }) => key.startsWith(`${prefix}${spec.service?.namespace ?? ''}/`))) this.#check(name, 0);
-            }
-          },
-          // Where events were lost, the next periodic check finds what changed.
-          end: () => {
-            this.#watches = [];
-            checkAll();
-          },
+    this.#followers = prefixes.map((prefix) => {
+      const isIn = (key: string, { spec }: RemoteService): boolean => key.startsWith(`${prefix}${spec.service?.namespace ?? ''}/`);
+      const follower = new PrefixFollower({
+        store,
+        timers: world.timers,
+        prefix,
+        changes: (changes) => {
+          for (const [name, service] of this.#remote) if (changes.some(({ key }) => isIn(key, service))) this.#check(name, 0);
         },
-      ),
-    );
+      });
+      follower.start().catch((error: unknown) => world.log.warn('Services of APIServices are not followed', { prefix, error: String(error) }));
+      return follower;
+    });
   }
 
   #unfollow(): void {
-    for (const watch of this.#watches) watch.stop();
-    this.#watches = [];
+    for (const follower of this.#followers) follower.stop();
+    this.#followers = [];
   }
 
-  /** Checks the server soon; `delay`: not before. */
+  /** Checks the server after `delay`, or earlier if that is planned already. */
   #check(name: string, delay: number, failures = 0): void {
-    this.#checks.get(name)?.cancel();
     if (this.#stopped) return;
-    const cancel = this.#options.world.timers.after(delay, () => void this.#checkNow(name, failures));
-    this.#checks.set(name, { cancel, failures });
+    const { clock, timers } = this.#options.world;
+    const known = this.#checks.get(name);
+    if (known?.type === 'running') {
+      known.isOutdated = true;
+      return;
+    }
+    const at = clock.now() + delay;
+    if (known !== undefined && known.at <= at) return;
+    known?.cancel();
+    this.#checks.set(name, { type: 'waiting', at, cancel: timers.after(delay, () => void this.#checkNow(name, failures)) });
   }
 
   async #checkNow(name: string, failures: number): Promise<void> {
     const service = this.#remote.get(name);
     if (service === undefined || this.#stopped) return;
+    const check: Check = { type: 'running', isOutdated: false };
+    this.#checks.set(name, check);
+    const isPassed = await this.#isChecked(name, service);
+    // Deleted meanwhile.
+    if (this.#checks.get(name) !== check) return;
+    this.#checks.delete(name);
+    const again = Math.min(CHECK_AGAIN_MS, FIRST_RETRY_MS * 2 ** failures);
+    if (check.isOutdated) this.#check(name, FIRST_RETRY_MS);
+    else this.#check(name, isPassed ? CHECK_AGAIN_MS : again, isPassed ? 0 : failures + 1);
+  }
+
+  /** Resolves with whether the result is stored, and the server answered if it could be asked. */
+  async #isChecked(name: string, service: RemoteService): Promise<boolean> {
     try {
-      const availability = await this.#availability(name, service);
-      if (this.#remote.get(name) !== service) return;
-      await this.#store(service, availability);
-      const isFailed = availability.reason === 'FailedDiscoveryCheck';
-      this.#check(name, isFailed ? Math.min(CHECK_AGAIN_MS, FIRST_RETRY_MS * 2 ** failures) : CHECK_AGAIN_MS, isFailed ? failures + 1 : 0);
+      const { availability, found } = await this.#availability(service);
+      const current = this.#remote.get(name);
+      if (current === undefined || !isSameSpec(current, service)) return false;
+      if (found !== undefined && JSON.stringify(found) !== JSON.stringify(this.#found.get(name))) {
+        this.#found.set(name, found);
+        this.#describe();
+      }
+      return (await this.#isStored(current, availability)) && availability.reason !== 'FailedDiscoveryCheck';
     } catch (error) {
       this.#options.world.log.warn('an APIService was not checked', { name: service.metadata.name, error: String(error) });
-      this.#check(name, Math.min(CHECK_AGAIN_MS, FIRST_RETRY_MS * 2 ** failures), failures + 1);
+      return false;
     }
   }
 
-  async #availability(name: string, service: RemoteService): Promise<Availability> {
+  /** The same array if nothing changed. */
+  #describe(): void {
+    const shown = [...this.#remote].flatMap(([name, service]) => (isAvailable(service) ? (this.#found.get(name) ?? []) : []));
+    if (shown.length !== this.#discovered.length || shown.some((each, i) => each !== this.#discovered[i])) this.#discovered = shown;
+  }
+
+  /** `found`: what the server serves, if it could be asked. */
+  async #availability(service: RemoteService): Promise<{ readonly availability: Availability; readonly found?: DiscoveredVersion }> {
     const { namespace = '', name: serviceName = '' } = service.spec.service ?? {};
     const slices = await this.#reader.list<EndpointSlice>(this.#resources.require('discovery.k8s.io/v1', 'endpointslices'), namespace);
     const refused = unavailability(service, {
       service: await this.#reader.get<Service>(this.#resources.require('v1', 'services'), namespace, serviceName),
       slices: slices.filter(({ metadata }) => metadata.labels?.['kubernetes.io/service-name'] === serviceName),
     });
-    if (refused !== undefined) return refused;
+    if (refused !== undefined) return { availability: refused };
     const { group = '', version = '' } = service.spec;
     try {
       const body = await this.#ask(service, `/apis/${group}/${version}`);
-      this.#discover(name, discoveredVersion({ group, version }, body));
-      return passed;
+      return { availability: passed, found: discoveredVersion({ group, version }, body) };
     } catch (error) {
-      return {
-        status: 'False',
-        reason: 'FailedDiscoveryCheck',
-        message: `failing or missing response from ${error instanceof Error ? error.message : String(error)}`,
-      };
+      const message = `failing or missing response from ${error instanceof Error ? error.message : String(error)}`;
+      return { availability: { status: 'False', reason: 'FailedDiscoveryCheck', message } };
     }
-  }
-
-  #discover(name: string, found: DiscoveredVersion): void {
-    const before = this.#discovered.find((each) => apiVersionOf(each) === name);
-    if (JSON.stringify(before) === JSON.stringify(found)) return;
-    this.#discovered = [...this.#discovered.filter((each) => each !== before), found];
   }
 
   /** @throws Error with the URL */
@@ -230,9 +260,10 @@ export class Aggregator {
     }
   }
 
-  async #store(service: RemoteService, { status, reason, message }: Availability): Promise<void> {
+  /** False: the APIService changed meanwhile. */
+  async #isStored(service: RemoteService, { status, reason, message }: Availability): Promise<boolean> {
     const old = availableCondition(service);
-    if (old?.status === status && old.reason === reason && old.message === message) return;
+    if (old?.status === status && old.reason === reason && old.message === message) return true;
     const lastTransitionTime = old?.status === status ? old.lastTransitionTime : timestamp(this.#options.world.clock.now());
     const others = (service.status.conditions ?? []).filter(({ type }) => type !== 'Available');
     const object = { ...service, status: { conditions: [...others, { type: 'Available', status, lastTransitionTime, reason, message }] } };
@@ -240,14 +271,17 @@ export class Aggregator {
     const body = { type: 'object', contentType: 'application/json', object: structuredClone(object) } as const;
     try {
       await this.#options.api.handle({ info, query: new URLSearchParams(), user: apiserver, body, userAgent: 'moor/aggregator' });
+      return true;
     } catch (error) {
-      // Changed or deleted since: the change is checked by itself.
       if (!(error instanceof ApiError && (error.code === 404 || error.code === 409))) throw error;
+      return false;
     }
   }
 }
 
-export const isAvailable = (service: APIService | undefined): boolean => service !== undefined && availableCondition(service)?.status === 'True';
+const isAvailable = (service: APIService): boolean => availableCondition(service)?.status === 'True';
+
+const isSameSpec = (a: RemoteService | undefined, b: RemoteService): boolean => a?.metadata.uid === b.metadata.uid && sortedJson(a.spec) === sortedJson(b.spec);
 
 function objectOf(body: Uint8Array): object | undefined {
   try {

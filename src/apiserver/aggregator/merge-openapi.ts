@@ -3,16 +3,22 @@ interface Document {
   readonly definitions?: Readonly<Record<string, unknown>>;
 }
 
+/** The document of the server that answers for a version of a group: 'wardle.example.com/v1'. */
+export interface RemoteOpenApi {
+  readonly groupVersion: string;
+  readonly document: object;
+}
+
 /**
- * Adds to a document of OpenAPI v2 what those of other servers say about the groups and versions ('wardle.example.com/v1') that they answer for: the paths below
- * them, and their definitions. A definition that is there already stays as it is: it is a type that all servers share, such as ObjectMeta.
+ * Adds to a document of OpenAPI v2 what those of other servers say: the paths below the version that each answers for, and their definitions. A definition that is
+ * there already stays as it is: it is a type that all servers share, such as ObjectMeta.
  */
-export function mergeOpenApiV2(own: object, others: readonly object[], groupVersions: readonly string[]): object {
-  const prefixes = groupVersions.map((groupVersion) => `/apis/${groupVersion}/`);
+export function mergeOpenApiV2(own: object, others: readonly RemoteOpenApi[]): object {
   const { paths = {}, definitions = {} }: Document = own;
-  const isTheirs = (path: string): boolean => prefixes.some((prefix) => `${path}/`.startsWith(prefix));
-  const theirPaths = others.flatMap((other: Document) => Object.entries(other.paths ?? {}).filter(([path]) => isTheirs(path)));
-  const theirDefinitions = others.flatMap((other: Document) => Object.entries(other.definitions ?? {}));
+  const theirPaths = others.flatMap(({ groupVersion, document }) =>
+    Object.entries((document as Document).paths ?? {}).filter(([path]) => `${path}/`.startsWith(`/apis/${groupVersion}/`)),
+  );
+  const theirDefinitions = others.flatMap(({ document }) => Object.entries((document as Document).definitions ?? {}));
   return {
     ...own,
     paths: { ...paths, ...Object.fromEntries(theirPaths) },

@@ -42,20 +42,21 @@ export async function passOn(
   if (address === undefined) return refuse('service unavailable');
   const controller = new AbortController();
   exchange.onClose(() => controller.abort());
-  // A watch lasts as long as its client and the server like; another request is answered in time, or not at all.
-  const cancel = isWatch ? undefined : timers.after(limits.requestMs, () => controller.abort());
   const { method, target: path } = exchange;
   const body = method === 'GET' || method === 'HEAD' ? new Uint8Array() : await exchange.body(limits.bodyBytes);
+  // A watch lasts as long as its client and the server like; another request is answered whole in time, or not at all.
+  const cancel = isWatch ? () => undefined : timers.after(limits.requestMs, () => controller.abort());
   try {
     const answer = await servers.send({ service, address, user, method, path, headers: requestHeaders(exchange), body, signal: controller.signal });
+    answer.body.once('close', cancel);
     const headers = ['audit-id', auditId, ...withoutAuditId(forwardedHeaders(answer))];
     if (method === 'HEAD') exchange.respond({ code: answer.code, headers }, new Uint8Array());
+    if (method === 'HEAD') answer.body.resume();
     else pipeToClient(answer.body, exchange, { code: answer.code, headers });
     return answer.code;
   } catch (error) {
+    cancel();
     return refuse(`error trying to reach service: ${error instanceof Error ? error.message : String(error)}`);
-  } finally {
-    cancel?.();
   }
 }
 

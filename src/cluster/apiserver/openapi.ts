@@ -23,8 +23,7 @@ export function openApiDocuments(kinds: readonly Kind[], customKinds: () => read
     },
     async v2() {
       const own = (await load()).openApiV2([...all().values()], `v${kubernetesVersion}`, customKinds());
-      const others = remote.discovered();
-      return others.length === 0 ? own : mergeOpenApiV2(own, await remote.openApiV2(), others.map(apiVersionOf));
+      return remote.discovered().length === 0 ? own : mergeOpenApiV2(own, await remote.openApiV2());
     },
     async v2Protobuf() {
       const { encodeOpenApiV2 } = await import('../../api/openapi/protobuf.ts');
