@@ -53,7 +53,12 @@ const key = (name) => (/^[A-Za-z]\w*$/.test(name) ? name : JSON.stringify(name))
 const print = (found) =>
   Object.keys(found)
     .sort()
-    .map((name) => `  ${name}: {${Object.entries(found[name]).map(([member, type]) => ` ${key(member)}: '${type}'`).join(',')} },`)
+    .map(
+      (name) =>
+        `  ${name}: {${Object.entries(found[name])
+          .map(([member, type]) => ` ${key(member)}: '${type}'`)
+          .join(',')} },`,
+    )
     .join('\n');
 
 const text = `// Written by scripts/generate/ec2.mjs from the published model of EC2, version ${model.metadata.apiVersion}. Do not edit: change the generator, and run it.
@@ -61,12 +66,14 @@ const text = `// Written by scripts/generate/ec2.mjs from the published model of
 
 /** Action → structure of its request and of its answer. */
 export const actions: Readonly<Record<string, { readonly request: string; readonly response?: string; readonly required: readonly string[] }>> = {
-${actions.map((action) => {
-  const { input, output } = model.operations[action];
-  const shape = model.shapes[input.shape];
-  const required = (shape.required ?? []).map((name) => `'${inRequests(name, shape.members[name])}'`);
-  return `  ${action}: { request: '${input.shape}',${output === undefined ? '' : ` response: '${output.shape}',`} required: [${required.join(', ')}] },`;
-}).join('\n')}
+${actions
+  .map((action) => {
+    const { input, output } = model.operations[action];
+    const shape = model.shapes[input.shape];
+    const required = (shape.required ?? []).map((name) => `'${inRequests(name, shape.members[name])}'`);
+    return `  ${action}: { request: '${input.shape}',${output === undefined ? '' : ` response: '${output.shape}',`} required: [${required.join(', ')}] },`;
+  })
+  .join('\n')}
 };
 
 /** Structure → member, by its name in a request → type. A list ends with []. */
