@@ -184,7 +184,7 @@ export class ClusterState {
     if (change.after === undefined) return change;
     const node = this.nodes.getKey(change.after.metadata.name);
     const after = node === undefined ? change.after : withLimits(change.after, this.#typeOf(node));
-    return { resource: 'csiNode', before: change.before, after } as ClusterEvent;
+    return { resource: 'csiNode', before: change.before, after };
   }
 
   #limitBeforeCsiNode(node: Stored<Node>, plugins: readonly Plugin[]): void {

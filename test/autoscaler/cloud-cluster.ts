@@ -95,7 +95,7 @@ export class CloudCluster {
       .filter(({ involvedObject }) => involvedObject.kind === kind && involvedObject.name === name)
       .toSorted((a, b) => firstTime(a) - firstTime(b))
       .map((event) => {
-        const { reason = '', message = '', type = '', source, reportingComponent = '' } = event;
+        const { reason = '', message = '', type = '', source, reportingComponent } = event;
         return { reason, message, type, from: source?.component ?? reportingComponent, second: Math.floor(firstTime(event) / 1000) };
       });
   }

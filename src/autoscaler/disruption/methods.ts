@@ -92,15 +92,23 @@ function consolidate(candidates: readonly Candidate[], context: MethodContext, t
   const reason = 'Underutilized';
   const [replacement] = launches;
   if (replacement === undefined) return { reason, candidates: namesOf(candidates), replacements: [] };
-  if (launches.length > 1) return void tell(`Can't remove without creating ${launches.length} candidates`);
+  if (launches.length > 1) {
+    tell(`Can't remove without creating ${launches.length} candidates`);
+    return undefined;
+  }
   const isAllSpot = candidates.every(({ claim }) => claim.metadata.labels?.[labels.capacityType] === 'spot');
-  if (isAllSpot && allows(replacement.requirements, labels.capacityType, 'spot'))
-    return void tell("SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node");
+  if (isAllSpot && allows(replacement.requirements, labels.capacityType, 'spot')) {
+    tell("SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node");
+    return undefined;
+  }
   const price = candidates.reduce((sum, candidate) => sum + candidate.price, 0);
   const types = replacement.types.filter(({ type }) => cheapestPrice(type, replacement.finalRequirements) < price);
   // The same type again is no saving, and would be replaced for ever.
   const own = new Set(candidates.map(({ claim }) => claim.metadata.labels?.[labels.instanceType]));
-  if (types.length === 0 || types.some(({ type }) => candidates.length > 1 && own.has(type.name))) return void tell("Can't replace with a cheaper node");
+  if (types.length === 0 || types.some(({ type }) => candidates.length > 1 && own.has(type.name))) {
+    tell("Can't replace with a cheaper node");
+    return undefined;
+  }
   const cheaper = new PlannedNode(replacement.name, { pool: replacement.pool, requirements: replacement.finalRequirements, types });
   cheaper.pods.push(...replacement.pods);
   return { reason, candidates: namesOf(candidates), replacements: claimsFor([cheaper], context) };
@@ -124,10 +132,15 @@ function replacementsFor(
     leaving: [...leaving],
   });
   for (const placement of placements.values()) {
-    if (placement.type === 'failed') return void tell(placement.message);
+    if (placement.type === 'failed') {
+      tell(placement.message);
+      return undefined;
+    }
     // A node that is not there yet may never come.
-    if (placement.type === 'planned' && placement.node.claim !== undefined)
-      return void tell(`Node would depend on nodeclaim/${placement.node.claim.metadata.name ?? ''}, which is not initialized`);
+    if (placement.type === 'planned' && placement.node.claim !== undefined) {
+      tell(`Node would depend on nodeclaim/${placement.node.claim.metadata.name ?? ''}, which is not initialized`);
+      return undefined;
+    }
   }
   return launches;
 }

@@ -23,8 +23,13 @@ export interface InstanceNodesOptions {
 const driver = 'ebs.csi.aws.com';
 const usualBootMs = 20_000;
 
-/** A node for each instance that runs; it is switched off when the instance ends, or no longer answers. */
-export class InstanceNodes {
+/** Runs a node for each instance that runs, until the result is called; it is switched off when the instance ends, or no longer answers. */
+export function runInstanceNodes(options: InstanceNodesOptions): Cancel {
+  const nodes = new InstanceNodes(options);
+  return () => nodes.stop();
+}
+
+class InstanceNodes {
   readonly #options: InstanceNodesOptions;
   readonly #running = new Map<string, { readonly name: string; readonly cancel: Cancel }>();
   readonly #unfollow: readonly Cancel[];

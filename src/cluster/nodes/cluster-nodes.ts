@@ -63,16 +63,16 @@ async function runHollow(
   cleanup: CleanupStack,
 ): Promise<HollowNodesInProcess> {
   if (cloud === undefined) return startHollowNodes(settings, server);
-  const { InstanceNodes } = await import('../cloud/instance-nodes.ts');
+  const { runInstanceNodes } = await import('../cloud/instance-nodes.ts');
   const nodes = runHosts(new Map(), server);
-  const instances = new InstanceNodes({
+  const stop = runInstanceNodes({
     world: server.world,
     cloud: cloud.cloud,
     nodes,
     machine: hollowMachine,
     ...(cloud.bootMs === undefined ? {} : { bootMs: cloud.bootMs }),
   });
-  cleanup.defer(async () => instances.stop());
+  cleanup.defer(async () => stop());
   return nodes;
 }
 

@@ -14,7 +14,7 @@ import { connectInProcess, connectNodesInProcess, systemClient } from '../../clu
 import { createInProcessTransport } from '../../cluster/access/in-process-transport.ts';
 import { startScheduler } from '../../cluster/scheduler.ts';
 import { Cloud } from '../../cloud/engine/cloud.ts';
-import { InstanceNodes } from '../../cluster/cloud/instance-nodes.ts';
+import { runInstanceNodes } from '../../cluster/cloud/instance-nodes.ts';
 import { ensureKarpenterDefinitions } from '../../cluster/cloud/karpenter-definitions.ts';
 import { NodeProvider } from '../../cluster/cloud/node-provider.ts';
 import { type HollowNodes, runHollowNodes } from '../../node/hollow-nodes.ts';
@@ -153,7 +153,7 @@ export class ScenarioCluster {
       },
       remove: (name) => nodes.remove(name),
     };
-    new InstanceNodes({ world: this.world, cloud, nodes: followed, machine });
+    runInstanceNodes({ world: this.world, cloud, nodes: followed, machine });
   }
 
   /** Of a node, or of an instance: drivers know nodes by its id. */
