@@ -1,5 +1,5 @@
 /** AWS Signature Version 4, of requests without a query: what EC2's clients send and its endpoint checks. */
-import { createHash, createHmac } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
 export interface SignedRequest {
   readonly method: string;
@@ -73,5 +73,5 @@ export function parseAuthorization(header: string | undefined): Authorization | 
 /** Whether the request was signed with the secret. Everything that the signature covers has to be there: at least the host and the time. */
 export function isSignedWith(secretAccessKey: string, request: SignedRequest, { scope, signed, signature }: Authorization): boolean {
   if (!signed.includes('host') || !signed.includes('x-amz-date')) return false;
-  return signatureOf(request, { scope, signed, secretAccessKey }) === signature;
+  return timingSafeEqual(Buffer.from(signatureOf(request, { scope, signed, secretAccessKey })), Buffer.from(signature));
 }

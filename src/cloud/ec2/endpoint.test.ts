@@ -85,6 +85,13 @@ test.each([
   [{ Action: 'DescribeVolumes', Version: '2014-01-01' }, 400, 'InvalidAction', 'The action DescribeVolumes is not valid for this web service.'],
   [{ Action: 'DescribeVolumes', Colour: 'red' }, 400, 'UnknownParameter', 'The parameter Colour is not recognized'],
   [{ Action: 'DescribeVolumes', 'Filter.1.Nam': 'a' }, 400, 'UnknownParameter', 'The parameter Filter.1.Nam is not recognized'],
+  [{ Action: 'DescribeVolumes', constructor: 'a' }, 400, 'UnknownParameter', 'The parameter constructor is not recognized'],
+  [
+    { Action: 'DescribeVolumes', 'Filter.1.Name': 'status', 'Filter.1.Value.1': '*'.repeat(256) },
+    400,
+    'InvalidParameterValue',
+    'A value of the filter status has more than 255 characters',
+  ],
   [{ Action: 'DescribeVolumes', 'VolumeId.x': 'a' }, 400, 'UnknownParameter', 'The parameter VolumeId.x is not recognized'],
   [{ Action: 'DescribeVolumes', 'Filter.1.Name': 'taste', 'Filter.1.Value.1': 'a' }, 400, 'InvalidParameterValue', 'The filter &apos;taste&apos; is invalid'],
   [

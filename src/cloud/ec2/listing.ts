@@ -6,15 +6,20 @@ import type { Parameters } from './parameters.ts';
 /** The values of a record that a filter of the name compares. */
 export type Filters<T> = Readonly<Record<string, (record: T) => readonly (string | undefined)[]>>;
 
-const mostFilterValues = 200;
+/** Of all filters of a request together, and the length of each. */
+const [mostFilterValues, longestFilterValue] = [200, 255];
 
 /** Which records the filters of a request let through. `tagsOf`: filters tag:KEY and tag-key exist. @throws CloudError */
 export function filterOf<T>(parameters: Parameters, filters: Filters<T>, tagsOf?: (record: T) => Tags): (record: T) => boolean {
+  let count = 0;
   const tests = parameters.structures('Filter').map((filter) => {
     const name = filter.requiredText('Name');
     const values = filter.texts('Value') ?? [];
-    if (values.length > mostFilterValues)
+    count += values.length;
+    if (count > mostFilterValues)
       throw new CloudError('FilterLimitExceeded', `The maximum number of filter values specified on a single call is ${mostFilterValues}`);
+    if (values.some((value) => value.length > longestFilterValue))
+      throw new CloudError('InvalidParameterValue', `A value of the filter ${name} has more than ${longestFilterValue} characters`);
     const read = readerOf(name, filters, tagsOf);
     if (read === undefined) throw new CloudError('InvalidParameterValue', `The filter '${name}' is invalid`);
     const patterns = values.map(patternOf);
@@ -32,7 +37,7 @@ function readerOf<T>(name: string, filters: Filters<T>, tagsOf?: (record: T) => 
   return Object.hasOwn(filters, name) ? filters[name] : undefined;
 }
 
-/** '*' is any text, '?' any character; a backslash takes their meaning away. Without backtracking: the time is linear in both. */
+/** '*' is any text, '?' any character; a backslash takes their meaning away. It takes at most as many steps as the product of both lengths. */
 function patternOf(pattern: string): (value: string) => boolean {
   if (!/[*?\\]/.test(pattern)) return (value) => value === pattern;
   const tokens = [...pattern.matchAll(/\\([*?\\])|([\s\S])/gu)].map(([, plain, other]) => ({ text: plain ?? other ?? '', isPlain: plain !== undefined }));

@@ -12,6 +12,8 @@ interface Branch {
 /** A request has so many parameters at most, and a list so many entries. */
 const mostParameters = 10_000;
 const mostEntries = 1000;
+/** Of a name: longer than any that the model has. */
+const longestName = 512;
 /** What every action has besides its own. */
 const common = new Set(['Action', 'Version']);
 
@@ -22,6 +24,7 @@ export function readParameters(action: string, form: Iterable<readonly [string, 
   for (const [name, text] of form) {
     if (++count > mostParameters) throw new CloudError('RequestEntityTooLarge', `The request has more than ${mostParameters} parameters`);
     if (common.has(name)) continue;
+    if (name.length > longestName) throw new CloudError('UnknownParameter', `The parameter ${name.slice(0, 64)}… is not recognized`);
     let branch = root;
     for (const part of name.split('.')) {
       let child = branch.children.get(part);
@@ -41,7 +44,7 @@ function structureOf({ children }: Branch, structure: string, path: string): Par
   const members = requests[structure] ?? {};
   const values = new Map<string, Value>();
   for (const [name, branch] of children) {
-    const type = members[name];
+    const type = Object.hasOwn(members, name) ? members[name] : undefined;
     if (type === undefined) throw new CloudError('UnknownParameter', `The parameter ${path}${name} is not recognized`);
     values.set(name, valueOf(branch, type, `${path}${name}`));
   }

@@ -146,7 +146,7 @@ export class Cloud {
     const instance = this.state.instances.get(id);
     if (instance === undefined || instance.state === 'terminated' || instance.state === 'shutting-down') return;
     const reason = { code: 'Server.InternalError', message: 'Server.InternalError: Internal error on launch' };
-    void this.#make([{ in: 'instances', id, record: shuttingDown(instance, this.#context(), reason) }]);
+    this.#makeUnasked([{ in: 'instances', id, record: shuttingDown(instance, this.#context(), reason) }]);
   }
 
   /** The volume ids and devices of an instance as DescribeInstances shows them, possibly outdated. */
@@ -194,6 +194,17 @@ export class Cloud {
     await this.#options.keep?.(changes);
   }
 
+  /** No answer waits for these changes. */
+  #makeUnasked(changes: readonly Change[]): void {
+    for (const change of changes) this.#apply(change);
+    this.#wake();
+    this.#keepUnasked(changes);
+  }
+
+  #keepUnasked(changes: readonly Change[]): void {
+    this.#options.keep?.(changes).catch((error: unknown) => this.#world.log.error('the state of the cloud is not kept', { error: String(error) }));
+  }
+
   #apply(change: Change): void {
     const before = this.state.find(change.in, change.id);
     this.state.apply(change);
@@ -215,7 +226,7 @@ export class Cloud {
         const due = { at: context.now + drawLatency(context.latencies.detach, context.random), to: 'detached' } as const;
         return { ...each, state: 'detaching' as const, due };
       });
-      void this.#make([{ in: 'volumes', id: volume.id, record: { ...volume, attachments } }]);
+      this.#makeUnasked([{ in: 'volumes', id: volume.id, record: { ...volume, attachments } }]);
     }
   }
 
@@ -234,7 +245,7 @@ export class Cloud {
     for (let next = this.state.due.next(); next !== undefined && next.at <= this.#world.clock.now(); next = this.state.due.next()) {
       const changes = transitionsOf(next.key, this.#context());
       for (const change of changes) this.#apply(change);
-      void this.#options.keep?.(changes);
+      this.#keepUnasked(changes);
     }
     this.#wake();
   }

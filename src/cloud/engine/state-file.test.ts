@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { SimulatedDisk } from '../../sim/world/disk.ts';
 import { simulate } from '../../sim/world/world.ts';
 import { Cloud } from './cloud.ts';
-import { DamagedStateFile, StateFile } from './state-file.ts';
+import { DamagedStateFile, StateFile, StateFileInUse } from './state-file.ts';
 
 const zone = 'us-west-2a';
 
@@ -51,4 +51,42 @@ test.each(['{', '"a"', '[{"in":"toString","id":"a"}]', '[1]'])('a file with the 
   const size = await disk.size('/data/cloud.jsonl');
   await expect(StateFile.open(disk, '/data')).rejects.toThrow(DamagedStateFile);
   expect(await disk.size('/data/cloud.jsonl')).toBe(size);
+});
+
+test('a second process is refused before it replaces the file', async () => {
+  const disk = new SimulatedDisk();
+  const first = await StateFile.open(disk, '/data');
+  await expect(StateFile.open(disk, '/data')).rejects.toThrow(StateFileInUse);
+  await first.keep([{ in: 'tokens', id: 'a', record: { id: 'a', at: 0, parameters: '', resources: [] } }]);
+  await first.close();
+  const second = await StateFile.open(disk, '/data');
+  expect(second.records).toHaveLength(1);
+  await second.close();
+});
+
+test('a file that has grown is written anew while the cloud runs', async () => {
+  const disk = new SimulatedDisk();
+  const file = await StateFile.open(disk, '/data');
+  const parameters = 'x'.repeat(1024 * 1024);
+  for (let at = 0; at < 20; at++) await file.keep([{ in: 'tokens', id: 'a', record: { id: 'a', at, parameters, resources: [] } }]);
+  expect(await disk.size('/data/cloud.jsonl')).toBeLessThan(8 * 1024 * 1024);
+  await file.close();
+  const again = await StateFile.open(disk, '/data');
+  expect(again.records).toMatchObject([{ record: { at: 19 } }]);
+  await again.close();
+});
+
+test('after a write that failed, nothing is written behind what it left', async () => {
+  const disk = new SimulatedDisk();
+  const file = await StateFile.open(disk, '/data');
+  const token = (id: string) => [{ in: 'tokens', id, record: { id, at: 0, parameters: '', resources: [] } }] as const;
+  await file.keep(token('a'));
+  disk.capacity = disk.used + 10;
+  await expect(file.keep(token('b'))).rejects.toThrow();
+  disk.capacity = Number.POSITIVE_INFINITY;
+  await expect(file.keep(token('c'))).rejects.toThrow('could not be written before');
+  await file.close();
+  const again = await StateFile.open(disk, '/data');
+  expect(again.records.map(({ id }) => id)).toEqual(['a']);
+  await again.close();
 });

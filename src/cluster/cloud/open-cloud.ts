@@ -7,11 +7,12 @@ import { Cloud, type CloudOptions } from '../../cloud/engine/cloud.ts';
 import type { Fault } from '../../cloud/engine/faults.ts';
 import { FaultsError, parseFaults } from '../../cloud/engine/parse-faults.ts';
 import { StateFile } from '../../cloud/engine/state-file.ts';
-import { Ec2Endpoint } from '../../cloud/ec2/endpoint.ts';
+import { Ec2Endpoint, type HttpRequest } from '../../cloud/ec2/endpoint.ts';
 import { MetadataService } from '../../cloud/ec2/metadata.ts';
 import { serveCloud } from '../../cloud/http-server.ts';
 import { realDisk } from '../../host/disk.ts';
 import type { World } from '../../world/world.ts';
+import { isLoopback } from './is-loopback.ts';
 
 export interface CloudSettings {
   /** Default: us-west-2. */
@@ -34,7 +35,7 @@ export interface OpenCloud {
   readonly close: () => Promise<void>;
 }
 
-/** @throws FaultsError, DamagedStateFile, CloudError if there is no such region, and what listening throws */
+/** @throws FaultsError, DamagedStateFile, StateFileInUse, CloudError if there is no such region, and what listening throws */
 export async function openCloud(settings: CloudSettings, world: World): Promise<OpenCloud> {
   const { region, faultsFile, directory, keys, latencies, listen = { host: '127.0.0.1', port: 0 } } = settings;
   const faults = faultsFile === undefined ? [] : readFaults(faultsFile);
@@ -43,7 +44,15 @@ export async function openCloud(settings: CloudSettings, world: World): Promise<
   const now = () => world.clock.now();
   const endpoint = new Ec2Endpoint({ cloud, keys, now, newRequestId: randomUUID });
   const metadata = new MetadataService({ cloud, now, newToken: randomUUID });
-  const server = await serveCloud(listen, (request) => (request.path.startsWith('/latest/') ? metadata.handle(request) : endpoint.handle(request)));
+  // Requests to the metadata service are not signed.
+  const isMetadata = ({ path }: HttpRequest): boolean => path.startsWith('/latest/') && isLoopback(listen.host);
+  const server = await serveCloud(listen, (request) => (isMetadata(request) ? metadata.handle(request) : endpoint.handle(request))).catch(
+    async (error: unknown) => {
+      cloud.close();
+      await file?.close();
+      throw error;
+    },
+  );
   const unwatch = faultsFile === undefined ? () => undefined : followFaults(faultsFile, cloud, world);
   const close = async () => {
     unwatch();

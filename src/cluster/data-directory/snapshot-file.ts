@@ -1,5 +1,5 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { rename } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -15,8 +15,15 @@ type CopiedEntry = StoreContent['entries'][number];
 export async function saveSnapshot(file: string, content: StoreContent): Promise<string> {
   const digest = digestOf(content.entries);
   const unfinished = `${file}.new`;
-  await pipeline(Readable.from(linesOf(content, digest)), createWriteStream(unfinished, { mode: 0o600, flush: true }));
-  await rename(unfinished, file);
+  // The snapshot has the keys of the cluster: a file that was there already would keep its owner and its mode.
+  await rm(unfinished, { force: true });
+  try {
+    await pipeline(Readable.from(linesOf(content, digest)), createWriteStream(unfinished, { flags: 'wx', mode: 0o600, flush: true }));
+    await rename(unfinished, file);
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw error;
+  }
   return digest;
 }
 

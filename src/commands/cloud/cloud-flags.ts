@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { ClusterCloudOptions } from '../../cluster/cloud/cluster-cloud.ts';
+import { isLoopback } from '../../cluster/cloud/is-loopback.ts';
 import { regions } from '../../cloud/engine/regions.ts';
 import { type Flag, type FlagValues, UsageError } from '../command.ts';
 import { parseListen } from '../shared-flags.ts';
@@ -29,7 +30,7 @@ export const cloudFlags: readonly Flag[] = [
   },
   cloudRegionFlag,
   cloudFaultsFlag,
-  { name: 'cloud-listen', value: 'HOST:PORT', about: 'the address of the endpoint of EC2; port 0 picks a free one', default: '127.0.0.1:0' },
+  { name: 'cloud-listen', value: 'HOST:PORT', about: 'the address of the endpoint of EC2, on loopback; port 0 picks a free one', default: '127.0.0.1:0' },
 ];
 
 /** What the nodes of a cloud have is said by their instance types. */
@@ -45,12 +46,15 @@ export function cloudOptions(flags: FlagValues, { isMemory }: { readonly isMemor
   const other = contradicting.find((name) => flags.text(name) !== undefined);
   if (other !== undefined) throw new UsageError(`--${other} describes nodes without a cloud: leave it out, or --cloud`);
   if (flags.text('runtime') === 'sandbox') throw new UsageError('--runtime sandbox: the nodes of a cloud are hollow');
-  const [file, listen, nodes] = [flags.text('cloud-faults'), flags.text('cloud-listen'), flags.text('nodes')];
+  const [file, address, nodes] = [flags.text('cloud-faults'), flags.text('cloud-listen'), flags.text('nodes')];
+  const listen = address === undefined ? undefined : parseListen(address);
+  if (listen !== undefined && !isLoopback(listen.host))
+    throw new UsageError(`--cloud-listen: ${listen.host} is no loopback address, and this endpoint takes any signature`);
   return {
     provider: 'aws',
     region: flags.text('cloud-region'),
     faultsFile: file === undefined ? undefined : path.resolve(file),
-    listen: listen === undefined ? undefined : parseListen(listen),
+    listen,
     nodes: nodes === undefined ? undefined : Number(nodes),
     keepsNothing: isMemory,
   };

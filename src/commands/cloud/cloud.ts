@@ -2,6 +2,7 @@ import path from 'node:path';
 import { openCloud } from '../../cluster/cloud/open-cloud.ts';
 import { firstSignal } from '../../host/first-signal.ts';
 import { createRealWorld } from '../../host/world.ts';
+import { isLoopback } from '../../cluster/cloud/is-loopback.ts';
 import { cloudFaultsFlag, cloudRegionFlag } from './cloud-flags.ts';
 import { type Command, type FlagValues, UsageError } from '../command.ts';
 import { type ExitCode, exitCodes } from '../result/exit-codes.ts';
@@ -15,7 +16,12 @@ AWS_ENDPOINT_URL. Nothing runs on its instances: "moor up --cloud aws" makes nod
 
 docs/CLOUD.md has the actions, the error codes and the faults.`,
   flags: [
-    { name: 'listen', value: 'HOST:PORT', about: 'the address to serve on; port 0 picks a free one', default: '127.0.0.1:4566' },
+    {
+      name: 'listen',
+      value: 'HOST:PORT',
+      about: 'the address to serve on; port 0 picks a free one; other addresses than loopback need --check-signatures',
+      default: '127.0.0.1:4566',
+    },
     cloudRegionFlag,
     cloudFaultsFlag,
     { name: 'data-dir', value: 'DIR', about: 'where its state is kept; without it, it ends with the process' },
@@ -35,13 +41,16 @@ docs/CLOUD.md has the actions, the error codes and the faults.`,
 async function serve(flags: FlagValues): Promise<ExitCode> {
   const world = createRealWorld({ logLevel: logLevelOf(flags) });
   const directory = flags.text('data-dir');
+  const listen = parseListen(flags.text('listen') ?? '127.0.0.1:4566');
+  if (!isLoopback(listen.host) && !flags.on('check-signatures'))
+    throw new UsageError(`--listen: ${listen.host} is no loopback address: add --check-signatures`);
   const ended = firstSignal();
   try {
     const { url, cloud, close } = await openCloud(
       {
         region: flags.text('cloud-region'),
         faultsFile: flags.text('cloud-faults'),
-        listen: parseListen(flags.text('listen') ?? '127.0.0.1:4566'),
+        listen,
         directory: directory === undefined ? undefined : path.resolve(directory),
         keys: flags.on('check-signatures') ? keysOfEnvironment() : undefined,
       },
