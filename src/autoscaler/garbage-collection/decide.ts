@@ -3,7 +3,7 @@ import type { Node } from '../../api/generated/types.ts';
 import type { NodeClaim } from '../../api/kinds/karpenter/node-claim.ts';
 import type { Decision, ObjectWrite } from '../../client/decision.ts';
 import type { Instance } from '../cloud-provider.ts';
-import { isTrue } from '../node-claims.ts';
+import { conditionOf, isTrue } from '../node-claims.ts';
 
 export interface EndInstance {
   readonly do: 'endInstance';
@@ -41,7 +41,8 @@ export function decideGarbage({ listed, claims, nodeOf }: GarbageSnapshot, now: 
       return false;
     const node = nodeOf(claim);
     const isReady = node?.status.conditions?.some(({ type, status: state }) => type === 'Ready' && state === 'True') ?? false;
-    return !isReady && Date.parse(metadata.creationTimestamp ?? '') + newMs < listed.at;
+    // Not since its creation: a launch may be repeated for minutes, and succeed after the cloud was asked.
+    return !isReady && Date.parse(conditionOf(claim, 'Launched')?.lastTransitionTime ?? '') + newMs < listed.at;
   });
   return {
     actions: [...leaked.map(({ providerID }) => ({ do: 'endInstance', providerID }) as const), ...lost.map((object) => ({ do: 'delete', object }) as const)],

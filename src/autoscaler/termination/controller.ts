@@ -13,6 +13,7 @@ import { ObjectWriter } from '../../client/controller/object-writer.ts';
 import type { RecordedEvents } from '../../client/events/event-dedup.ts';
 import { changedObject } from '../../client/informers/cache.ts';
 import type { Informers } from '../../client/informers/informers.ts';
+import type { Clock } from '../../world/world.ts';
 import { isFailure } from '../cloud-provider.ts';
 import type { ClusterState } from '../cluster-state.ts';
 import { isReady } from '../lifecycle/initialization.ts';
@@ -24,7 +25,11 @@ export interface TerminationOptions {
   readonly informers: Informers;
   readonly client: Client;
   readonly events: RecordedEvents;
+  readonly clock: Clock;
 }
+
+/** An instance may be lost while its node is drained: pods of a node without a kubelet never end. */
+const askAgainMs = 10_000;
 
 /** Ends nodes that are deleted: their pods go first, then their volumes, then their instances. */
 export function nodeTermination(options: TerminationOptions): Controller<string, TerminationSnapshot, TerminationAction> {
@@ -75,15 +80,17 @@ export function nodeTermination(options: TerminationOptions): Controller<string,
 class Termination {
   readonly trigger = new Trigger<string>();
   readonly #options: TerminationOptions;
-  /** By the uid of the Node. */
-  readonly #instances = new Map<string, TerminationSnapshot['instance']>();
+  /** The last answer, by the uid of the Node. */
+  readonly #instances = new Map<string, { readonly answer: TerminationSnapshot['instance']; readonly at: number }>();
 
   constructor(options: TerminationOptions) {
     this.#options = options;
   }
 
   instanceOf(uid: string): TerminationSnapshot['instance'] {
-    return this.#instances.get(uid) ?? 'unknown';
+    const known = this.#instances.get(uid);
+    if (known === undefined) return 'unknown';
+    return known.answer === 'there' && this.#options.clock.now() >= known.at + askAgainMs ? 'unknown' : known.answer;
   }
 
   forget(uid: string): void {
@@ -126,8 +133,8 @@ class Termination {
   }
 
   #remember({ uid = '', name = '' }: { readonly uid?: string; readonly name?: string }, answer: TerminationSnapshot['instance']): void {
-    const before = this.#instances.get(uid);
-    this.#instances.set(uid, answer);
+    const before = this.instanceOf(uid);
+    this.#instances.set(uid, { answer, at: this.#options.clock.now() });
     if (before !== answer) this.trigger.fire(name);
   }
 }

@@ -20,7 +20,7 @@ export function autoscalerLoops(provider: CloudProvider, { as, recorderFor, run 
   return [
     run(provisioner({ state, client, events, clock, sha256 })),
     run(nodeClaimLifecycle({ state, client, events, clock })),
-    run(nodeTermination({ state, informers, client, events })),
+    run(nodeTermination({ state, informers, client, events, clock })),
     run(nodeClaimMarking({ state, client, clock, sha256 })),
     run(nodeDisruption({ state, informers, client, events, clock, sha256 })),
     run(instanceGarbageCollection({ state, client, clock })),
