@@ -9,8 +9,8 @@ import type { Cancel, World } from '../../world/world.ts';
 import { type ApiAddress, publishApiAddresses } from './bootstrap.ts';
 
 /** One key for each server, which it writes again and again: the master leases of Kubernetes (pkg/controlplane/reconcilers/lease.go). */
-const PREFIX = '/mooring/servers/';
-const BEAT_MS = 5_000;
+export const SERVERS_PREFIX = '/mooring/servers/';
+export const SERVER_BEAT_MS = 5_000;
 /** A server counts as gone if its key has not changed for so long, by the clock of the server that looks. Kubernetes: --endpoint-reconciler-type lease. */
 const GONE_MS = 15_000;
 /** Kubernetes: pkg/controlplane/apiserver, IdentityLeaseDurationSeconds and IdentityLeaseRenewIntervalPeriod. */
@@ -51,7 +51,7 @@ export class LiveServers {
   constructor({ store, world }: { readonly store: Store; readonly world: World }) {
     this.#store = store;
     this.#world = world;
-    this.#follower = new PrefixFollower({ store, timers: world.timers, prefix: PREFIX, changes: (changes) => this.#see(changes) });
+    this.#follower = new PrefixFollower({ store, timers: world.timers, prefix: SERVERS_PREFIX, changes: (changes) => this.#see(changes) });
   }
 
   /** Of those that run, this one comes first. */
@@ -99,7 +99,7 @@ export class LiveServers {
     await this.#publishing;
     this.#seen.delete(name);
     try {
-      await this.#store.transact({ compares: [], writes: [remove(PREFIX + name)] });
+      await this.#store.transact({ compares: [], writes: [remove(SERVERS_PREFIX + name)] });
       await this.#publish();
       await client.delete(leaseKind, { namespace: NAMESPACE, name });
     } catch (error) {
@@ -116,20 +116,20 @@ export class LiveServers {
     } catch (error) {
       this.#world.log.warn('cannot tell the other servers that this one runs', { error });
     }
-    if (!this.#stopped) this.#cancelBeat = this.#world.timers.after(BEAT_MS, () => void this.#beat());
+    if (!this.#stopped) this.#cancelBeat = this.#world.timers.after(SERVER_BEAT_MS, () => void this.#beat());
   }
 
   async #write(): Promise<void> {
     if (this.#joined === undefined) return;
     const { name, port } = this.#joined;
     const value = Buffer.from(JSON.stringify(this.#address === undefined ? {} : { ip: this.#address, port }));
-    await this.#store.transact({ compares: [], writes: [put(PREFIX + name, value)] });
+    await this.#store.transact({ compares: [], writes: [put(SERVERS_PREFIX + name, value)] });
   }
 
   #see(changes: readonly FollowedChange[]): void {
     const before = this.#shown();
     for (const { key, entry } of changes) {
-      const name = key.slice(PREFIX.length);
+      const name = key.slice(SERVERS_PREFIX.length);
       if (entry === undefined) this.#seen.delete(name);
       else this.#seen.set(name, { address: addressIn(entry.value), seenAt: this.#world.clock.monotonic() });
     }
@@ -139,7 +139,7 @@ export class LiveServers {
   /** A server that stood still, or had no store, has heard of none for a while: all get their time again. */
   #forgetGone(): void {
     const now = this.#world.clock.monotonic();
-    const wasAway = now - this.#lastBeat > 2 * BEAT_MS;
+    const wasAway = now - this.#lastBeat > 2 * SERVER_BEAT_MS;
     this.#lastBeat = now;
     for (const [name, server] of this.#seen) {
       if (wasAway) server.seenAt = now;
@@ -151,7 +151,7 @@ export class LiveServers {
     this.#seen.delete(name);
     this.#publishSoon();
     this.#world.log.info('an API server is gone', { name });
-    await this.#store.transact({ compares: [], writes: [remove(PREFIX + name)] }).catch(() => undefined);
+    await this.#store.transact({ compares: [], writes: [remove(SERVERS_PREFIX + name)] }).catch(() => undefined);
   }
 
   #shown(): string {

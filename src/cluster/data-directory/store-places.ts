@@ -13,6 +13,7 @@ import { etcdEndpoints } from '../../store/etcd/endpoints.ts';
 import { fillEtcdStore, readEtcdStore } from '../../store/etcd/whole-store.ts';
 import { openMemoryStore } from '../../store/memory/memory-store.ts';
 import type { World } from '../../world/world.ts';
+import { SERVER_BEAT_MS, SERVERS_PREFIX } from '../apiserver/live-servers.ts';
 import { pkiDirectory, storeDirectory } from './data-directory.ts';
 import { readDataManifest, writeDataManifest } from './data-manifest.ts';
 import { fingerprintOf } from './key-files.ts';
@@ -34,10 +35,8 @@ interface PlaceOptions {
   readonly encryptionConfig: string | undefined;
 }
 
-/** What each running server writes. */
-const SERVERS = '/mooring/servers/';
 /** Longer than a server waits between two writes of its key. */
-const SERVER_BEAT_MS = 7_000;
+const SILENT_MS = SERVER_BEAT_MS + 2_000;
 
 /** The embedded store in a data directory, and the keys beside it. */
 export function embeddedPlace(dataDir: string, options: PlaceOptions): StorePlace {
@@ -110,11 +109,11 @@ export function etcdPlace({ servers, prefix, tls }: EtcdOptions, options: PlaceO
       const content = await readEtcdStore(place());
       const running = serversIn(content);
       if (running !== '' && allowed === 'must be stopped') {
-        await new Promise<void>((resolve) => void timers.after(SERVER_BEAT_MS, resolve));
+        await new Promise<void>((resolve) => void timers.after(SILENT_MS, resolve));
         if (serversIn(await readEtcdStore(place())) !== running)
           throw new StoreError('locked', 'an API server of this cluster runs: stop all of them first, on all machines');
       }
-      return { ...content, entries: content.entries.filter(({ key }) => !key.startsWith(SERVERS)) };
+      return { ...content, entries: content.entries.filter(({ key }) => !key.startsWith(SERVERS_PREFIX)) };
     },
     write: (content) => fillEtcdStore(place(), content),
   };
@@ -122,7 +121,7 @@ export function etcdPlace({ servers, prefix, tls }: EtcdOptions, options: PlaceO
 
 const serversIn = ({ entries }: StoreContent): string =>
   entries
-    .filter(({ key }) => key.startsWith(SERVERS))
+    .filter(({ key }) => key.startsWith(SERVERS_PREFIX))
     .map(({ key, modRevision }) => `${key}@${modRevision}`)
     .join();
 
