@@ -191,6 +191,7 @@ describe('which values are encrypted', () => {
     ['/registry/other.example.com/things/x', 'k8s:enc:aescbc:v1:c:'],
     ['/registry/no-such-resource/x/y', undefined],
     ['/mooring/encrypted-at-rest', undefined],
+    ['/mooring/keys', 'k8s:enc:aescbc:v1:a:'],
   ])('%s: %s', (key, prefix) => {
     const envelope = envelopeOf(key);
     if (prefix === undefined) expect(envelope).toBeUndefined();

@@ -95,7 +95,12 @@ async function reconcile(client: Client, wanted: ReadonlyMap<string, Draft<APISe
   const found = await client.list(apiServiceKind);
   if (!found.ok) throw found.error;
   const names = new Set(found.value.items.map(({ metadata }) => metadata.name));
-  for (const [name, service] of wanted) if (!names.has(name)) await client.create(apiServiceKind, service);
+  for (const [name, service] of wanted) {
+    if (names.has(name)) continue;
+    const created = await client.create(apiServiceKind, service);
+    // Another server may register the same group.
+    if (!created.ok && created.reason !== 'alreadyExists') throw created.error;
+  }
   for (const { metadata, spec } of found.value.items) {
     const isManaged = metadata.labels?.[managedLabel] !== undefined && spec.service === undefined;
     if (isManaged && !wanted.has(metadata.name)) await client.delete(apiServiceKind, { name: metadata.name });
