@@ -212,6 +212,7 @@ test('a data directory of 0.2.0 is upgraded once, and says so', async () => {
   const old = asFormat1(new Map(readdirSync(store).map((name) => [name, readFileSync(path.join(store, name))])));
   rmSync(store, { recursive: true });
   rmSync(path.join(dataDir, 'manifest.json'));
+  for (const name of readdirSync(path.join(dataDir, 'pki')).filter((each) => each.startsWith('front-proxy-'))) rmSync(path.join(dataDir, 'pki', name));
   mkdirSync(store, { mode: 0o700 });
   for (const [name, bytes] of old) writeFileSync(path.join(store, name), bytes, { mode: 0o600 });
   const first = await startMoor({ dataDir });

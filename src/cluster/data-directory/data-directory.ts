@@ -41,8 +41,10 @@ interface CheckedKeyFiles {
 export const storeDirectory = (dataDir: string): string => path.join(dataDir, 'store');
 export const pkiDirectory = (dataDir: string): string => path.join(dataDir, 'pki');
 
-/** The keys that every cluster has. */
-export const keyNames = ['ca.key', 'ca.crt', 'server.key', 'server.crt', 'admin.key', 'admin.crt', 'sa.key'] as const;
+/** The keys that a cluster of every version has. */
+export const firstKeyNames: readonly string[] = ['ca.key', 'ca.crt', 'server.key', 'server.crt', 'admin.key', 'admin.crt', 'sa.key'];
+/** With those of the aggregation layer, which clusters of 0.2.0 lack: the next start makes them. */
+export const keyNames: readonly string[] = [...firstKeyNames, 'front-proxy-ca.key', 'front-proxy-ca.crt', 'front-proxy-client.key', 'front-proxy-client.crt'];
 
 /** Judges the data directory before anything in it is opened or created. @throws DataDamage, NewerData */
 export async function openDataDirectory(options: DataDirectoryOptions): Promise<DataDirectory> {
@@ -119,8 +121,8 @@ async function upgrade(options: DataDirectoryOptions): Promise<DataDirectory> {
   for (const name of keyNames) {
     const text = await files.read(name);
     const file = path.join(pkiDirectory(dataDir), name);
-    if (text === undefined) throw new DataDamage({ file, expected: 'the file, since there is a store', found: 'no file' });
-    keys[name] = [fingerprintOf(file, text)];
+    if (text !== undefined) keys[name] = [fingerprintOf(file, text)];
+    else if (firstKeyNames.includes(name)) throw new DataDamage({ file, expected: 'the file, since there is a store', found: 'no file' });
   }
   const manifest: DataManifest = { clusterId: world.random.uuid(), store: 'embedded', isUpgrading: true, keys };
   await writeDataManifest(dataDir, manifest);

@@ -8,7 +8,7 @@ import { manifestFile } from './data-manifest.ts';
 /** What a cluster may have in each of its folders, also if its creation was interrupted. */
 const own: Readonly<Record<string, RegExp>> = {
   store: /^(lock|progress|manifest\.json|(log|snapshot)-\d+)(\.\w+)?$/,
-  pki: /^\w+\.(key|crt)(\.new)?$/,
+  pki: /^[\w-]+\.(key|crt)(\.new)?$/,
   images: /\.img(\.new)?$/,
 };
 

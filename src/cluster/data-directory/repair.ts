@@ -8,7 +8,7 @@ import { examine } from '../../store/embedded/recovery.ts';
 import { planRepair, repairStore } from '../../store/embedded/repair.ts';
 import { DataDamage } from './data-damage.ts';
 import { type DataManifest, manifestFile, readDataManifest, writeDataManifest } from './data-manifest.ts';
-import { checkPrivate, keyNames, pkiDirectory, storeDirectory, tracesIn } from './data-directory.ts';
+import { checkPrivate, firstKeyNames, keyNames, pkiDirectory, storeDirectory, tracesIn } from './data-directory.ts';
 import { fingerprintOf } from './key-files.ts';
 
 /** One thing that is wrong, and what a repair would do about it. */
@@ -88,12 +88,15 @@ const uses: Readonly<Record<string, string>> = {
   sa: 'a new key is made: all service account tokens are no longer valid',
   server: 'a new serving certificate is made; nothing else depends on it',
   admin: 'a new certificate of the administrator is made, and the kubeconfig is written again',
+  'front-proxy-ca':
+    'a new authority of the aggregation layer is made: aggregated API servers read it from the ConfigMap extension-apiserver-authentication again',
+  'front-proxy-client': 'a new certificate for requests to aggregated API servers is made; nothing else depends on it',
 };
 
 async function keyFindings(dataDir: string, manifest: DataManifest | undefined): Promise<readonly Finding[]> {
   const directory = pkiDirectory(dataDir);
   const findings: Finding[] = [];
-  for (const pair of ['ca', 'sa', 'server', 'admin']) {
+  for (const pair of Object.keys(uses)) {
     const names = keyNames.filter((name) => name.startsWith(`${pair}.`));
     const damages = (await Promise.all(names.map((name) => keyDamage({ directory, name, manifest })))).filter((each) => each !== undefined);
     const [first] = damages;
@@ -169,7 +172,7 @@ async function manifestFinding({ dataDir, newId }: RepairOptions, manifest: Data
 async function upgradeFinding(options: RepairOptions): Promise<Finding | undefined> {
   const { dataDir } = options;
   const missing: string[] = [];
-  for (const name of keyNames) if ((await stat(path.join(pkiDirectory(dataDir), name)).catch(() => undefined)) === undefined) missing.push(name);
+  for (const name of firstKeyNames) if ((await stat(path.join(pkiDirectory(dataDir), name)).catch(() => undefined)) === undefined) missing.push(name);
   if (missing.length === 0) return undefined;
   const pairs = [...new Set(missing.map((name) => path.parse(name).name))];
   return {
