@@ -8,7 +8,7 @@ import type { Stored } from '../api/stored.ts';
 import { isSameTaint } from '../api/taints.ts';
 import type { Cache, Index } from '../client/informers/cache.ts';
 import type { Informers } from '../client/informers/informers.ts';
-import type { ClusterEvent, ObjectChange, Plugin } from '../scheduler/framework.ts';
+import type { ClusterEvent, ObjectChange, Plugin, PodInfo } from '../scheduler/framework.ts';
 import { defaultPlugins } from '../scheduler/plugins/index.ts';
 import { volumePlugins } from '../scheduler/plugins/volume-plugins.ts';
 import { readPod } from '../scheduler/pod-info.ts';
@@ -115,13 +115,21 @@ export class ClusterState {
     return [...this.claims.list()].filter(({ metadata }) => metadata.labels?.[labels.nodePool] === pool);
   }
 
+  /** Whether `plannerInput` has pods; without the rest of it, which is large. */
+  hasPodsToPlan(): boolean {
+    return this.pendingPods().length > 0 || !this.#podsOfLeavingNodes().next().done;
+  }
+
+  *#podsOfLeavingNodes(): Generator<Stored<Pod>> {
+    for (const node of this.nodes.list()) if (this.isLeaving(node)) yield* this.podsOnNode.get(node.metadata.name).filter(isReschedulable);
+  }
+
   /** The pending pods, and those of nodes that are being removed; with the nodes that can take them. */
   plannerInput(): PlannerInput {
     const pools = this.instancePools();
-    const leaving = [...this.nodes.list()].filter((node) => this.isLeaving(node));
-    const pods = [...this.pendingPods(), ...leaving.flatMap(({ metadata }) => this.podsOnNode.get(metadata.name).filter(isReschedulable))];
+    const pods = [...this.pendingPods(), ...this.#podsOfLeavingNodes()];
     return {
-      pods: pods.map((pod) => readPod(pod, '')),
+      pods: pods.map(asUnscheduled),
       pools,
       inFlight: this.inFlight(pools),
       existing: this.takingNodes(),
@@ -166,7 +174,8 @@ export class ClusterState {
       else cache.setNode(this.#asInitialized(observed.after));
     }
     for (const plugin of plugins) plugin.observe?.(observed);
-    if (observed.resource === 'node' && observed.after !== undefined && observed.before === undefined) this.#limitBeforeCsiNode(observed.after, plugins);
+    // Also of an update: the status of its NodeClaim, by which the type is known, may be written after the Node.
+    if (observed.resource === 'node' && observed.after !== undefined) this.#limitBeforeCsiNode(observed.after, plugins);
     if (observed.resource === 'pod') followPod(cache, observed);
   }
 
@@ -201,6 +210,9 @@ export class ClusterState {
     return claim === undefined ? undefined : this.provider.instanceTypes(claim.spec.nodeClassRef)?.find((type) => type.name === name);
   }
 }
+
+/** A pod of a node that goes, as the one that takes its place: NodeName would keep it where it is. */
+export const asUnscheduled = (pod: Pod): PodInfo => readPod({ ...pod, spec: { ...pod.spec, nodeName: '' } }, '');
 
 const none: ReadonlySet<string> = new Set();
 

@@ -17,6 +17,15 @@ export function cheapestPrice({ offerings }: InstanceType, requirements: Require
   return price;
 }
 
+const byPreference = ['reserved', 'spot', 'on-demand'] as const;
+
+/** The most that a launch may cost: it takes the preferred capacity type, and any of its zones (WorstLaunchPrice). Infinite: there is no offering. */
+export function worstPrice(type: InstanceType, requirements: Requirements): number {
+  const offerings = offeringsFor(type, requirements);
+  const preferred = byPreference.find((each) => offerings.some(({ capacityType }) => capacityType === each));
+  return offerings.findLast(({ capacityType }) => capacityType === preferred)?.price ?? Number.POSITIVE_INFINITY;
+}
+
 /** Whether nodes of the type can meet the requirements. A label of instances that the type does not have is absent on its nodes. */
 export function typeMeets({ requirements: offered }: InstanceType, requirements: Requirements): boolean {
   if (!haveCommonNodes(requirements, offered)) return false;

@@ -1,5 +1,6 @@
+import type { Node } from '../../api/generated/types.ts';
 import type { NodeClaim } from '../../api/kinds/karpenter/node-claim.ts';
-import type { Decision, RecordEvent } from '../../client/decision.ts';
+import type { Decision, ObjectWrite, RecordEvent } from '../../client/decision.ts';
 import type { DisruptionReason } from './budgets.ts';
 
 /** Nodes to be removed, with the nodes that take their place. */
@@ -33,11 +34,11 @@ export interface Complete {
   readonly command: Command;
 }
 
-/** A replacement failed: the candidates stay. */
+/** A replacement failed: the candidates stay, and the next pass releases them. */
 export interface Undo {
   readonly do: 'undo';
   readonly command: Command;
 }
 
-export type DisruptionAction = Consider | Drop | Execute | Complete | Undo | RecordEvent;
+export type DisruptionAction = Consider | Drop | Execute | Complete | Undo | ObjectWrite<Node | NodeClaim> | RecordEvent;
 export type DisruptionDecision = Decision<DisruptionAction>;

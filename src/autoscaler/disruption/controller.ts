@@ -1,23 +1,24 @@
 import type { Node } from '../../api/generated/types.ts';
+import { untypedKind } from '../../api/kind.ts';
 import { nodeKind } from '../../api/kinds/core/node.ts';
 import { type NodeClaim, nodeClaimKind } from '../../api/kinds/karpenter/node-claim.ts';
 import { nodePoolKind } from '../../api/kinds/karpenter/node-pool.ts';
 import { podDisruptionBudgetKind } from '../../api/kinds/policy/pod-disruption-budget.ts';
 import type { Stored } from '../../api/stored.ts';
-import { isSameTaint } from '../../api/taints.ts';
 import type { Client } from '../../client/client.ts';
 import { defineController } from '../../client/controller/define-controller.ts';
 import { type Controller, type Outcome, outcomeOf, source } from '../../client/controller/loop.ts';
+import { ObjectWriter } from '../../client/controller/object-writer.ts';
 import type { EventDraft } from '../../client/decision.ts';
 import type { RecordedEvents } from '../../client/events/event-dedup.ts';
 import type { Informers } from '../../client/informers/informers.ts';
 import type { Clock } from '../../world/world.ts';
 import type { ClusterState } from '../cluster-state.ts';
-import { disruptedTaint } from '../labels.ts';
-import { isTrue, withConditions } from '../node-claims.ts';
+import { isTrue } from '../node-claims.ts';
 import type { Command, DisruptionAction } from './actions.ts';
 import { type Candidate, examine } from './candidates.ts';
 import { decideDisruption, type DisruptionSnapshot } from './decide.ts';
+import { isMarked, type MarkedNode, withReason, withTaint } from './disrupted-mark.ts';
 import { findCommand } from './methods.ts';
 
 export interface DisruptionOptions {
@@ -45,6 +46,7 @@ export function nodeDisruption(options: DisruptionOptions): Controller<Disruptio
     ],
     snapshot: () => disruption.snapshot(),
     decide: decideDisruption,
+    writer: new ObjectWriter(options.client, [untypedKind(nodeKind), untypedKind(nodeClaimKind)]),
     events: options.events,
     actions: {
       async consider({ command }) {
@@ -57,7 +59,10 @@ export function nodeDisruption(options: DisruptionOptions): Controller<Disruptio
       },
       execute: ({ command }) => disruption.execute(command),
       complete: ({ command }) => disruption.complete(command),
-      undo: ({ command }) => disruption.undo(command),
+      async undo({ command }) {
+        disruption.end(command);
+        return 'done';
+      },
     },
   });
 }
@@ -80,10 +85,21 @@ class Disruption {
     if (!state.isActive) return undefined;
     return {
       executing: this.#executing.map((command) => ({ command, replacements: this.#stateOf(command) })),
+      abandoned: this.#abandoned(),
       considered: this.considered,
       find: () => this.#find(),
       validate: (command) => this.#validate(command),
     };
+  }
+
+  #abandoned(): readonly MarkedNode[] {
+    const { state } = this.#options;
+    const owned = new Set(this.#executing.flatMap(({ candidates }) => candidates));
+    return [...state.claims.list()].flatMap((claim) => {
+      const node = state.nodeOf(claim);
+      if (node === undefined || owned.has(claim.metadata.name) || state.isLeaving(node)) return [];
+      return isMarked({ node, claim }) ? [{ node, claim }] : [];
+    });
   }
 
   #stateOf({ replacements }: Command): 'ready' | 'awaited' | 'failed' {
@@ -138,51 +154,58 @@ class Disruption {
     }
   }
 
+  /** The command owns its nodes from before the first write until its end: a pass that finds marked nodes without a command releases them. */
   async execute(command: Command): Promise<Outcome> {
-    const { client, state, events } = this.#options;
     this.considered = undefined;
+    this.#own([...this.#executing, command]);
+    const outcome = await this.#begin(command);
+    if (outcome !== 'done') this.end(command);
+    else if (command.replacements.length === 0) return await this.complete(command);
+    return outcome;
+  }
+
+  async #begin(command: Command): Promise<Outcome> {
+    const { client, state, events, clock } = this.#options;
     for (const { claim, node } of this.#nodesOf(command)) {
-      const outcome = outcomeOf(await client.update(nodeKind, withTaint(node)));
-      if (outcome !== 'done') return outcome;
-      state.marked.add(node.metadata.name);
-      const reason = { type: 'DisruptionReason', status: 'True', reason: command.reason, message: command.reason } as const;
-      const marked = outcomeOf(await client.updateStatus(nodeClaimKind, withConditions(claim, [reason], this.#options.clock.now())));
+      const tainted = outcomeOf(await client.update(nodeKind, withTaint(node)));
+      if (tainted !== 'done') return tainted;
+      const marked = outcomeOf(await client.updateStatus(nodeClaimKind, withReason(claim, command.reason, clock.now())));
       if (marked !== 'done' && marked !== 'conflict') return marked;
     }
     for (const replacement of command.replacements) {
       const made = await client.create(nodeClaimKind, replacement);
-      if (!made.ok) return await this.undo(command);
-      state.nominate(made.value.metadata.name, this.#options.clock.now() + replacementMs);
+      if (!made.ok) return outcomeOf(made);
+      state.nominate(made.value.metadata.name, clock.now() + replacementMs);
       const launching = { type: 'Normal', reason: 'DisruptionLaunching', message: `Launching NodeClaim: ${command.reason}` } as const;
       const waiting = { type: 'Normal', reason: 'DisruptionWaitingReadiness', message: 'Waiting on readiness to continue disruption' } as const;
       for (const event of [launching, waiting]) events.record({ ...event, about: made.value });
     }
-    if (command.replacements.length === 0) return this.complete(command);
-    this.#executing = [...this.#executing, command];
     return 'done';
   }
 
+  /** Called again, by a later pass, if a delete fails. */
   async complete(command: Command): Promise<Outcome> {
     const { client, events } = this.#options;
-    this.#executing = this.#executing.filter((each) => each !== command);
     for (const { claim, node } of this.#nodesOf(command)) {
-      events.record({ type: 'Normal', reason: 'DisruptionTerminating', message: `Disrupting Node: ${command.reason}`, about: node });
-      events.record({ type: 'Normal', reason: 'DisruptionTerminating', message: `Disrupting NodeClaim: ${command.reason}`, about: claim });
+      if (claim.metadata.deletionTimestamp !== undefined) continue;
       const gone = await client.delete(nodeClaimKind, { name: claim.metadata.name }, { preconditions: { uid: claim.metadata.uid } });
       if (!gone.ok && gone.reason !== 'notFound') return outcomeOf(gone);
-      this.#options.state.marked.delete(node.metadata.name);
+      events.record({ type: 'Normal', reason: 'DisruptionTerminating', message: `Disrupting Node: ${command.reason}`, about: node });
+      events.record({ type: 'Normal', reason: 'DisruptionTerminating', message: `Disrupting NodeClaim: ${command.reason}`, about: claim });
     }
+    this.end(command);
     return 'done';
   }
 
-  async undo(command: Command): Promise<Outcome> {
-    const { client, state } = this.#options;
-    this.#executing = this.#executing.filter((each) => each !== command);
-    for (const { node } of this.#nodesOf(command)) {
-      state.marked.delete(node.metadata.name);
-      await client.update(nodeKind, withoutTaint(node));
-    }
-    return 'done';
+  end(command: Command): void {
+    this.#own(this.#executing.filter((each) => each !== command));
+  }
+
+  #own(executing: readonly Command[]): void {
+    const { marked } = this.#options.state;
+    this.#executing = executing;
+    marked.clear();
+    for (const { node } of executing.flatMap((command) => this.#nodesOf(command))) marked.add(node.metadata.name);
   }
 
   #nodesOf({ candidates }: Command): readonly { readonly claim: Stored<NodeClaim>; readonly node: Stored<Node> }[] {
@@ -198,12 +221,3 @@ class Disruption {
 const tellMs = 15 * 60_000;
 /** How long a replacement is kept although no pod is on it yet. */
 const replacementMs = 10 * 60_000;
-
-const withoutTaint = (node: Stored<Node>): Stored<Node> => ({
-  ...node,
-  spec: { ...node.spec, taints: (node.spec.taints ?? []).filter((taint) => !isSameTaint(taint, disruptedTaint)) },
-});
-const withTaint = (node: Stored<Node>): Stored<Node> => {
-  const { spec } = withoutTaint(node);
-  return { ...node, spec: { ...spec, taints: [...(spec.taints ?? []), disruptedTaint] } };
-};

@@ -1,13 +1,15 @@
 /** The methods of disruption, in Karpenter's order: the first that finds something wins. */
 import type { NodeClaim } from '../../api/kinds/karpenter/node-claim.ts';
-import { readPod } from '../../scheduler/pod-info.ts';
-import type { ClusterState } from '../cluster-state.ts';
+import { asUnscheduled, type ClusterState } from '../cluster-state.ts';
 import { labels } from '../labels.ts';
-import { nodeClaimFor } from '../node-claims.ts';
-import { cheapestPrice } from '../offerings.ts';
+import { isReady } from '../lifecycle/initialization.ts';
+import { conditionOf, isTrue, nodeClaimFor } from '../node-claims.ts';
+import { worstPrice } from '../offerings.ts';
+import type { PooledType } from '../provisioning/instance-pool.ts';
 import { PlannedNode } from '../provisioning/planned-node.ts';
 import { plan } from '../provisioning/planner.ts';
-import { allows } from '../requirements/requirements.ts';
+import { allows, combined, type Requirements } from '../requirements/requirements.ts';
+import { exactly } from '../requirements/value-set.ts';
 import { allowedDisruptions, type DisruptionReason } from './budgets.ts';
 import { type Candidate, isConsolidatable, isDrifted, isEmpty } from './candidates.ts';
 import type { Command } from './actions.ts';
@@ -36,8 +38,12 @@ function emptiness({ state, candidates }: MethodContext): Command | undefined {
   return empty.length === 0 ? undefined : { reason: 'Empty', candidates: namesOf(empty), replacements: [] };
 }
 
+/** Empty nodes first, then those that drifted first. */
 function drift(context: MethodContext): Command | undefined {
-  for (const candidate of withinBudgets(context.state, 'Drifted', context.candidates.filter(isDrifted))) {
+  const since = ({ claim }: Candidate): string => conditionOf(claim, 'Drifted')?.lastTransitionTime ?? '';
+  const rank = (candidate: Candidate): number => (isEmpty(candidate) ? 0 : 1);
+  const drifted = context.candidates.filter(isDrifted).toSorted((a, b) => rank(a) - rank(b) || (since(a) < since(b) ? -1 : 1));
+  for (const candidate of withinBudgets(context.state, 'Drifted', drifted)) {
     const result = replacementsFor([candidate], context);
     if (result !== undefined) return { reason: 'Drifted', candidates: namesOf([candidate]), replacements: claimsFor(result, context) };
   }
@@ -72,7 +78,7 @@ function singleNode(context: MethodContext): Command | undefined {
   return undefined;
 }
 
-/** Those with the fewest pods first. */
+/** Those with the fewest pods first. A node that is empty was left by emptiness because of its budget: other reasons do not remove it either. */
 function underutilized({ candidates }: MethodContext, tell: MethodContext['onUnconsolidatable']): readonly Candidate[] {
   return candidates
     .filter((candidate) => {
@@ -80,7 +86,7 @@ function underutilized({ candidates }: MethodContext, tell: MethodContext['onUnc
       if (spec.disruption?.consolidateAfter === 'Never') tell(candidate, `NodePool "${metadata.name}" has consolidation disabled`);
       else if (spec.disruption?.consolidationPolicy === 'WhenEmpty') {
         if (!isEmpty(candidate)) tell(candidate, `NodePool "${metadata.name}" has consolidation policy WhenEmpty, but node is not empty`);
-      } else return isConsolidatable(candidate);
+      } else return !isEmpty(candidate) && isConsolidatable(candidate);
       return false;
     })
     .toSorted((a, b) => a.pods.length - b.pods.length || (a.node.metadata.name < b.node.metadata.name ? -1 : 1));
@@ -101,17 +107,32 @@ function consolidate(candidates: readonly Candidate[], context: MethodContext, t
     tell("SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node");
     return undefined;
   }
-  const price = candidates.reduce((sum, candidate) => sum + candidate.price, 0);
-  const types = replacement.types.filter(({ type }) => cheapestPrice(type, replacement.finalRequirements) < price);
-  // The same type again is no saving, and would be replaced for ever.
-  const own = new Set(candidates.map(({ claim }) => claim.metadata.labels?.[labels.instanceType]));
-  if (types.length === 0 || types.some(({ type }) => candidates.length > 1 && own.has(type.name))) {
+  const requirements = cheapestCapacity(replacement.finalRequirements);
+  const types = cheaperTypes(candidates, replacement.types, requirements);
+  if (types.length === 0) {
     tell("Can't replace with a cheaper node");
     return undefined;
   }
-  const cheaper = new PlannedNode(replacement.name, { pool: replacement.pool, requirements: replacement.finalRequirements, types });
+  const cheaper = new PlannedNode(replacement.name, { pool: replacement.pool, requirements, types });
   cheaper.pods.push(...replacement.pods);
   return { reason, candidates: namesOf(candidates), replacements: claimsFor([cheaper], context) };
+}
+
+/** Prices are compared for spot, which is launched if it can be: without this, on-demand could be launched instead, at a higher price. */
+function cheapestCapacity(requirements: Requirements): Requirements {
+  return allows(requirements, labels.capacityType, 'spot') ? combined(requirements, new Map([[labels.capacityType, exactly('spot')]])) : requirements;
+}
+
+/** Of several nodes, one whose type is among the replacement's could stay instead: the replacement has to be cheaper than that one (filterOutSameInstanceType). */
+function cheaperTypes(candidates: readonly Candidate[], types: readonly PooledType[], requirements: Requirements): readonly PooledType[] {
+  const sum = candidates.reduce((total, { price }) => total + price, 0);
+  // Of a node whose price is unknown it cannot be said that another is cheaper.
+  if (!Number.isFinite(sum)) return [];
+  const cheaper = types.filter(({ type }) => worstPrice(type, requirements) < sum);
+  const names = new Set(cheaper.map(({ type }) => type.name));
+  const same = candidates.length === 1 ? [] : candidates.filter(({ claim }) => names.has(claim.metadata.labels?.[labels.instanceType] ?? ''));
+  const most = Math.min(sum, ...same.map(({ price }) => price));
+  return cheaper.filter(({ type }) => worstPrice(type, requirements) < most);
 }
 
 /** Where the pods of the candidates would go without them; undefined: some would find no place. */
@@ -121,28 +142,30 @@ function replacementsFor(
   tell: (why: string) => void = () => undefined,
 ): readonly PlannedNode[] | undefined {
   const leaving = new Set(candidates.map(({ node }) => node.metadata.name));
-  const pods = candidates.flatMap((candidate) => candidate.pods.map((pod) => readPod(pod, '')));
+  const pods = candidates.flatMap((candidate) => candidate.pods.map(asUnscheduled));
   if (pods.length === 0) return [];
-  const pools = state.instancePools();
+  const own = new Set(pods.map(({ uid }) => uid));
+  const input = state.plannerInput();
+  // Pods that wait, or whose nodes are going, need places too. A node for them alone is the provisioner's to launch.
   const { launches, placements } = plan(state.scheduler, {
-    pods,
-    pools,
-    inFlight: state.inFlight(pools),
+    ...input,
+    pods: [...input.pods, ...pods],
     existing: state.takingNodes(leaving),
     leaving: [...leaving],
   });
-  for (const placement of placements.values()) {
-    if (placement.type === 'failed') {
+  for (const { uid } of pods) {
+    const placement = placements.get(uid);
+    if (placement?.type === 'failed') {
       tell(placement.message);
       return undefined;
     }
     // A node that is not there yet may never come.
-    if (placement.type === 'planned' && placement.node.claim !== undefined) {
+    if (placement?.type === 'planned' && placement.node.claim !== undefined) {
       tell(`Node would depend on nodeclaim/${placement.node.claim.metadata.name ?? ''}, which is not initialized`);
       return undefined;
     }
   }
-  return launches;
+  return launches.filter((node) => node.pods.some(({ uid }) => own.has(uid)));
 }
 
 function claimsFor(nodes: readonly PlannedNode[], { state, sha256 }: MethodContext): readonly NodeClaim[] {
@@ -162,11 +185,8 @@ function withinBudgets(state: ClusterState, reason: DisruptionReason, candidates
   });
 }
 
+/** A node that is not ready is disrupted already. */
 function countsOf(pool: string, state: ClusterState): { readonly nodes: number; readonly disrupting: number } {
-  const claims = state.claimsOf(pool);
-  const disrupting = claims.filter((claim) => {
-    const node = state.nodeOf(claim);
-    return claim.metadata.deletionTimestamp !== undefined || (node !== undefined && state.marked.has(node.metadata.name));
-  });
-  return { nodes: claims.length, disrupting: disrupting.length };
+  const nodes = state.claimsOf(pool).flatMap((claim) => (isTrue(claim, 'Initialized') ? (state.nodeOf(claim) ?? []) : []));
+  return { nodes: nodes.length, disrupting: nodes.filter((node) => state.isLeaving(node) || !isReady(node)).length };
 }

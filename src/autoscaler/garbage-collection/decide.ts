@@ -31,7 +31,8 @@ const newMs = 30_000;
 export function decideGarbage({ listed, claims, nodeOf }: GarbageSnapshot, now: number): Decision<GarbageAction> {
   if (listed === undefined || now >= listed.at + everyMs) return { actions: [{ do: 'listInstances' }], reasons: [], again: now + everyMs };
   const claimed = new Set(claims.flatMap(({ status }) => status?.providerID ?? []));
-  const named = new Set(claims.map(({ metadata }) => metadata.name));
+  // The instance of a claim whose status is not written yet, which a crash may delay, is found again by its next launch.
+  const named = new Set(claims.filter(({ status }) => status?.providerID === undefined).map(({ metadata }) => metadata.name));
   const known = new Set(listed.instances.map(({ providerID }) => providerID));
   const leaked = listed.instances.filter(({ providerID, claim, launchedAt }) => !claimed.has(providerID) && !named.has(claim) && now - launchedAt > newMs);
   // A node that is ready has an instance, whatever the cloud says.

@@ -91,15 +91,16 @@ class Batches {
   snapshot(): ProvisioningSnapshot | undefined {
     const { state, events } = this.#options;
     if (!state.isActive) return undefined;
-    const input = state.plannerInput();
-    if (input.pods.length === 0) this.#batch = undefined;
+    const isAnyWaiting = state.hasPodsToPlan();
+    if (!isAnyWaiting) this.#batch = undefined;
     // Pods that are still there after ten seconds are planned again.
-    const batch = input.pods.length === 0 ? undefined : (this.#batch ?? { first: 0, last: 0 });
-    return { batch, plan: () => this.#plan(input), lastEvent: events.lastEvent };
+    const batch = isAnyWaiting ? (this.#batch ?? { first: 0, last: 0 }) : undefined;
+    return { batch, plan: () => this.#plan(), lastEvent: events.lastEvent };
   }
 
-  #plan(input: ReturnType<ClusterState['plannerInput']>): BatchPlan {
+  #plan(): BatchPlan {
     const { state, sha256 } = this.#options;
+    const input = state.plannerInput();
     const { launches, placements } = plan(state.scheduler, input);
     const taken = new Set<string>();
     const isTaken = (name: string) => taken.has(name) || state.claims.getKey(name) !== undefined;

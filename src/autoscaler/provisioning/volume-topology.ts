@@ -2,7 +2,7 @@
 import type { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass, TopologySelectorTerm } from '../../api/generated/types.ts';
 import { nameOfClass, classOfClaim, waitsForConsumer } from '../../api/volumes/storage-class.ts';
 import { claimKey, readClaim } from '../../storage/volumes/claim.ts';
-import { combined, haveCommonNodes, noRequirements, type Requirements, requirementsOf } from '../requirements/requirements.ts';
+import { combined, expressionsOf, haveCommonNodes, noRequirements, type Requirements, requirementsOf } from '../requirements/requirements.ts';
 
 export interface VolumeViews {
   readonly claim: { getKey(key: string): PersistentVolumeClaim | undefined };
@@ -25,13 +25,19 @@ export function volumeTopologyOf(pod: Pod, views: VolumeViews): VolumeTopology {
     const found = termsOfClaim(name, views.claim.getKey(claimKey(pod.metadata.namespace ?? '', name)), views);
     if (typeof found === 'string') return { type: 'refused', message: ephemeral ? `ephemeral volume: ${found}` : found };
     if (found.length === 0) continue;
-    const both = alternatives.flatMap((one) => found.filter((other) => haveCommonNodes(one, other)).map((other) => combined(one, other)));
+    const both = distinct(alternatives.flatMap((one) => found.filter((other) => haveCommonNodes(one, other)).map((other) => combined(one, other))));
     if (both.length === 0)
       return { type: 'refused', message: `the volume of persistentvolumeclaim "${name}" and the pod's other volumes are in different places` };
     if (both.length > mostAlternatives) return { type: 'refused', message: `the volumes of the pod have more than ${mostAlternatives} combinations of places` };
     alternatives = both;
   }
   return { type: 'alternatives', alternatives };
+}
+
+/** Volumes of one class have the same places: their combinations are the same few again and again. */
+function distinct(alternatives: readonly Requirements[]): readonly Requirements[] {
+  if (alternatives.length < 2) return alternatives;
+  return [...new Map(alternatives.map((each) => [JSON.stringify(expressionsOf(each)), each])).values()];
 }
 
 function usedClaims({ metadata, spec }: Pod): readonly { readonly name: string; readonly ephemeral: boolean }[] {

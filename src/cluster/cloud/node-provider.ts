@@ -67,7 +67,8 @@ export class NodeProvider implements CloudProvider {
     if (types === undefined) return { type: 'nodeClassNotReady', message: `${kind} "${name}" does not exist` };
     try {
       const known = (await this.#cloud.describeInstances()).find(
-        (instance) => this.#isOurs(instance) && instance.tags[tags.claim] === claim.metadata.name && isAlive(instance),
+        // By the token, not by the name: a later claim for the same pods has the same name, and may ask for another instance.
+        (instance) => this.#isOurs(instance) && instance.clientToken === claim.metadata.uid && isAlive(instance),
       );
       return known === undefined ? await this.#launch(claim, types) : launchedAs(known, types);
     } catch (error) {

@@ -212,6 +212,23 @@ const familyOfAlias = (family: string): ValidationRule => {
   );
 };
 
+/** The cloud has nothing of the kind. A field that is not in the schema would be pruned, and instances launched without it. */
+const refused = (field: string, type: JsonSchema): JsonSchema => ({
+  ...type,
+  description: 'Not supported.',
+  'x-kubernetes-validations': [rule('false', `${field} is not supported: instances would be launched without it`)],
+});
+const anyObject: JsonSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+const anyObjects: JsonSchema = { type: 'array', items: anyObject };
+const refusedFields: Record<string, JsonSchema> = {
+  capacityReservationSelectorTerms: refused('capacityReservationSelectorTerms', anyObjects),
+  connectionTracking: refused('connectionTracking', anyObject),
+  cpuOptions: refused('cpuOptions', anyObject),
+  ipPrefixCount: refused('ipPrefixCount', { type: 'integer' }),
+  networkInterfaces: refused('networkInterfaces', anyObjects),
+  placementGroupSelector: refused('placementGroupSelector', anyObject),
+};
+
 const notEmpty = (field: string): readonly ValidationRule[] => [rule("self != ''", `${field} cannot be empty`)];
 
 const specSchema: JsonSchema = object({
@@ -221,6 +238,7 @@ const specSchema: JsonSchema = object({
     amiSelectorTerms: amiTerms,
     associatePublicIPAddress: flag('Whether instances have a public address.'),
     blockDeviceMappings: blockDevices,
+    ...refusedFields,
     context: text('Reserved by EC2.'),
     detailedMonitoring: flag('Whether instances are monitored in detail.'),
     instanceProfile: text('The instance profile.', notEmpty('instanceProfile')),
