@@ -7,7 +7,7 @@
 // not known to fail, or passes though it is (scripts/e2e/known-failures.mjs). N specs run at a time; those that are [Serial] run alone.
 // --cached: nothing is run where a program is not built yet. Needs root, Go 1.26 for what is not built yet, and kubectl.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -115,6 +115,9 @@ async function startCluster(folder, archive) {
 /** Runs e2e.test; its output goes to a file. */
 function runSpecs({ ginkgo, program }, { kubeconfig, focus, skip, folder }) {
   const kubectl = path.join(root, '.tools/bin/kubectl');
+  // Ginkgo takes only files that end in .test for suites.
+  const suite = path.join(folder, 'e2e.test');
+  symlinkSync(program, suite);
   const args = [
     'run',
     `--procs=${values.procs}`,
@@ -126,7 +129,7 @@ function runSpecs({ ginkgo, program }, { kubeconfig, focus, skip, folder }) {
     '--no-color',
     '--timeout=6h',
     '-v',
-    program,
+    suite,
     '--',
     `--kubeconfig=${kubeconfig}`,
     '--provider=skeleton',
