@@ -182,7 +182,7 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   }
   if (options.scheduler ?? options.controllers ?? true) cleanup.defer(runScheduler({ api, world, authorizer, plain, auditor, election }));
   const capacity = options.nodes?.capacity ?? {};
-  options.onProgress?.(`Waiting until ${settings.count === 1 ? 'the node is' : `${settings.count} nodes are`} ready`);
+  options.onProgress?.(`Waiting until ${settings.count === 1 ? 'the node is' : `${cloud === undefined ? settings.count : 'the'} nodes are`} ready`);
   const nodes = await runNodes(
     {
       runtime,

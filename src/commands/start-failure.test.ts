@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { storeFailure } from '../apiserver/objects/transaction.ts';
 import { StoreError } from '../store/contract.ts';
+import { FaultsError } from '../cloud/engine/parse-faults.ts';
 import { JournalDamage } from '../node/volume-manager/journal.ts';
 import { explainStartFailure, isDamage } from './start-failure.ts';
 
@@ -17,6 +18,19 @@ test.each([
 test("a node's damaged journal is damage, explained in one line", () => {
   const error = new JournalDamage('/data/mounts.journal is damaged and was not changed');
   expect([isDamage(error), explainStartFailure(error, options)]).toEqual([true, '/data/mounts.journal is damaged and was not changed.']);
+});
+
+test('faults that cannot be used are named with their flag', () => {
+  const error = new FaultsError('faults.yaml: [0].fault must be one of throttling');
+  expect([isDamage(error), explainStartFailure(error, options)]).toEqual([false, '--cloud-faults faults.yaml: [0].fault must be one of throttling.']);
+});
+
+test.each([
+  [6443, /^127\.0\.0\.1:6443 is in use .* with --listen /],
+  [4566, /^127\.0\.0\.1:4566 is in use .* with --cloud-listen /],
+])('port %i is in use: the flag that chose it is named', (port, text) => {
+  const error = Object.assign(new Error('listen EADDRINUSE'), { code: 'EADDRINUSE', address: '127.0.0.1', port });
+  expect(explainStartFailure(error, { ...options, cloud: { listen: { host: '127.0.0.1', port: 4566 } } })).toMatch(text);
 });
 
 test('an unexpected error is not explained', () => {

@@ -1,5 +1,8 @@
 import { UnreadableValue } from '../apiserver/encryption/encrypted-store.ts';
 import { ConfigFileError } from '../apiserver/configuration/config-file.ts';
+import { CloudError } from '../cloud/engine/errors.ts';
+import { FaultsError } from '../cloud/engine/parse-faults.ts';
+import { DamagedStateFile, StateFileInUse } from '../cloud/engine/state-file.ts';
 import { JournalDamage } from '../node/volume-manager/journal.ts';
 import { StoreError } from '../store/contract.ts';
 import { KubeconfigInUse } from '../cluster/apiserver/kubeconfig-file.ts';
@@ -13,7 +16,13 @@ import { ExposedSecret } from '../host/secret-files.ts';
 /** What the command was to start with, for messages. */
 interface StartOptions {
   readonly dataDir?: string;
-  readonly listen?: { readonly host: string; readonly port: number };
+  readonly listen?: Address;
+  readonly cloud?: { readonly listen?: Address | undefined } | undefined;
+}
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
 }
 
 /** Whether the data was refused as damaged. */
@@ -21,16 +30,19 @@ export const isDamage = (error: unknown): boolean =>
   error instanceof DataDamage ||
   error instanceof ExposedSecret ||
   error instanceof JournalDamage ||
+  error instanceof DamagedStateFile ||
   (error instanceof StoreError && !(error instanceof UnreadableValue) && error.code === 'corrupt');
 
 /** Why a cluster did not start, and what to do; undefined: an unexpected error. */
 export function explainStartFailure(error: unknown, options: StartOptions): string | undefined {
   if (error instanceof NoSandboxError) return `${error.message}. Without --runtime sandbox, nodes are hollow where pods cannot run.`;
   if (error instanceof ClusterDirectoryError || error instanceof KubeconfigInUse || error instanceof ConfigFileError) return error.message;
+  if (error instanceof FaultsError) return `--cloud-faults ${error.message}.`;
+  if (error instanceof CloudError || error instanceof StateFileInUse) return `${error.message}.`;
   if (error instanceof AuthorityNotYetValid) return `${error.message}.`;
   if (error instanceof DataDamage)
     return `the data in ${options.dataDir} is damaged and was not changed: ${error.message}. ${error.advice ?? repairAdvice(options)}`;
-  if (error instanceof ExposedSecret || error instanceof JournalDamage) return `${error.message}.`;
+  if (error instanceof ExposedSecret || error instanceof JournalDamage || error instanceof DamagedStateFile) return `${error.message}.`;
   if (error instanceof NewerData) return newerData(error, options);
   if (error instanceof UnreadableValue) return `${error.message}. Start with an --encryption-provider-config that has that key.`;
   if (error instanceof StoreError) return explainStore(error, options);
@@ -39,14 +51,16 @@ export function explainStartFailure(error: unknown, options: StartOptions): stri
   return explainSystem(error as NodeJS.ErrnoException, options);
 }
 
-function explainSystem(error: NodeJS.ErrnoException, options: StartOptions): string | undefined {
-  const address = `${options.listen?.host}:${options.listen?.port}`;
+function explainSystem(error: NodeJS.ErrnoException & { readonly port?: number }, options: StartOptions): string | undefined {
+  const isOfCloud = options.cloud?.listen !== undefined && error.port === options.cloud.listen.port && error.port !== options.listen?.port;
+  const [flag, listen] = isOfCloud ? ['--cloud-listen', options.cloud.listen] : ['--listen', options.listen];
+  const address = `${listen?.host}:${listen?.port}`;
   switch (error.code) {
     case 'EADDRINUSE':
-      return `${address} is in use by another program (address already in use). Stop it, or choose another port with --listen (port 0 picks a free one).`;
+      return `${address} is in use by another program (address already in use). Stop it, or choose another port with ${flag} (port 0 picks a free one).`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return `${address} is not an address of this machine. Choose one with --listen, such as 127.0.0.1:6443.`;
+      return `${address} is not an address of this machine. Choose one with ${flag}, such as 127.0.0.1:6443.`;
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Cluster, type ClusterOptions, startCluster } from '../cluster/cluster.ts';
-import type { ClusterNodes, NodeRuntime } from '../cluster/nodes/cluster-nodes.ts';
+import type { NodeRuntime } from '../cluster/nodes/cluster-nodes.ts';
 import { storeKinds } from '../cluster/data-directory/data-manifest.ts';
 import { version } from '../cluster/version.ts';
 import { dataDirOf, defaultName, findRecord, readRecord, realPath } from '../cluster/life-cycle/cluster-record.ts';
@@ -14,6 +14,7 @@ import { firstSignal } from '../host/first-signal.ts';
 import { createRealWorld } from '../host/world.ts';
 import { auditFlags, auditOptions } from './audit-flags.ts';
 import { cloudFlags, cloudOptions } from './cloud/cloud-flags.ts';
+import { cloudEnvironment } from './cloud/environment.ts';
 import { type Command, type FlagValues, UsageError } from './command.ts';
 import { etcdFlags, etcdOptions } from './etcd/etcd-flags.ts';
 import { nodeFlags, nodeOptions } from './node-flags.ts';
@@ -273,10 +274,8 @@ function readyScreen(cluster: Cluster, options: ClusterOptions, unseen: number):
     `  data        ${data}`,
     ...(options.etcd === undefined ? [] : [`  etcd        ${servers.join(', ')}, keys under ${prefix}`]),
     `  kubeconfig  ${cluster.kubeconfig}`,
-    `  nodes       ${nodesLine(cluster.nodes)}`,
-    ...(cluster.cloud === undefined
-      ? []
-      : [`  cloud       ${cluster.cloud.region}: export AWS_ENDPOINT_URL=${cluster.cloud.url} AWS_REGION=${cluster.cloud.region}`]),
+    `  nodes       ${nodesLine(cluster)}`,
+    ...(cluster.cloud === undefined ? [] : [`  cloud       ${cluster.cloud.region}, ${cluster.cloud.url}`]),
     ...(cluster.nodes.runtime === 'sandbox' && cluster.nodes.running.length > 0 ? [`  images      ${imagesLine(options.images?.source ?? 'host')}`] : []),
     ...(cluster.nodes.networkProblem === undefined
       ? []
@@ -288,6 +287,7 @@ function readyScreen(cluster: Cluster, options: ClusterOptions, unseen: number):
       : [`  left over   pods of an earlier start still run here, unseen by hollow nodes (${unseen} mounts): "moor down${words}" ends them`]),
     `  classes     ${classesLine(cluster.storageClasses)}`,
     '',
+    ...(cluster.cloud === undefined ? [] : [`  ${cloudEnvironment(cluster.cloud)}`]),
     `  export KUBECONFIG=${cluster.kubeconfig}`,
     cluster.nodes.running.length === 0 ? '  kubectl get namespaces' : '  kubectl get nodes,storageclasses',
     '',
@@ -305,8 +305,8 @@ function howItEnds(options: ClusterOptions): readonly string[] {
   return [options.ephemeral === true ? 'Ctrl-C stops the cluster and removes everything.' : 'Ctrl-C stops the cluster.'];
 }
 
-function nodesLine({ running, runtime }: ClusterNodes): string {
-  if (running.length === 0) return 'none';
+function nodesLine({ nodes: { running, runtime }, cloud }: Cluster): string {
+  if (running.length === 0) return cloud === undefined ? 'none' : 'none: each instance of the cloud that is launched becomes one';
   const shown = running.slice(0, 3).map(({ name, zone }) => (zone === undefined ? name : `${name} (${zone})`));
   const more = running.length > shown.length ? ` and ${running.length - shown.length} more` : '';
   const how = runtime === 'hollow' ? 'hollow, nothing runs on them' : 'on this machine, pods run in sandboxes';

@@ -51,7 +51,9 @@ const nodes = async () => {
 };
 
 test('the instances are nodes, with the names, labels, provider ids and limits of their types', async () => {
-  await expect.poll(async () => (await nodes()).length).toBe(2);
+  // The start waits for those that run.
+  expect(cluster.nodes.running.map(({ zone }) => zone)).toEqual(['eu-west-2a', 'eu-west-2b']);
+  expect((await nodes()).map(({ metadata }) => metadata.name).toSorted()).toEqual(cluster.nodes.running.map(({ name }) => name).toSorted());
   const instance = await instanceIn('eu-west-2a');
   const name = textOf(instance, 'privateDnsName');
   const node = (await nodes()).find(({ metadata }) => metadata.name === name);

@@ -86,7 +86,7 @@ function reasonOf(comment: string): Reason {
 }
 
 const staysInForeground = (text: string): boolean =>
-  /^(npx )?moor (up|node|cloud|controllers|scheduler|csi serve)\b|^npm (start|run dev)\b/.test(text) &&
+  /^(npx )?moor (up|server|node|cloud|controllers|scheduler|csi serve)\b|^npm (start|run dev)\b/.test(text) &&
   !/ (--detach|-d|--help|--down)\b| &( *#.*)?$/.test(text);
 
 /** Of a block in which commands follow a prompt: what lies between two of them is the output of the first. */

@@ -123,6 +123,12 @@ test.each([
     'The parameter OutpostArn is not supported by this cloud',
   ],
   [
+    { Action: 'RunInstances', MinCount: 1, MaxCount: 1, 'InstanceMarketOptions.MarketType': 'spot', 'InstanceMarketOptions.SpotOptions.MaxPrice': '0.01' },
+    400,
+    'UnsupportedOperation',
+    'The parameter InstanceMarketOptions.SpotOptions.MaxPrice is not supported by this cloud',
+  ],
+  [
     { Action: 'CreateVolume', AvailabilityZone: 'eu-west-2a', Size: 1, DryRun: 'true' },
     412,
     'DryRunOperation',

@@ -135,10 +135,11 @@ async function putOnce<T extends KubeObject>(client: Client, kind: Kind<T>, obje
 /** An existing object is not changed. */
 async function ensure<T extends KubeObject>(client: Client, kind: Kind<T>, object: Draft<T>): Promise<void> {
   const metadata = object.metadata ?? {};
-  const found = await client.get(kind, { namespace: metadata.namespace, name: metadata.name ?? '' });
-  if (found.ok) return;
+  const isThere = async () => (await client.get(kind, { namespace: metadata.namespace, name: metadata.name ?? '' })).ok;
+  if (await isThere()) return;
   const made = await client.create(kind, object);
-  if (!made.ok && made.reason !== 'alreadyExists') throw made.error;
+  // Another server may have made it meanwhile. Of a Service its address is what is in the way, not its name.
+  if (!made.ok && made.reason !== 'alreadyExists' && !(await isThere())) throw made.error;
 }
 
 const priorities: readonly Draft<PriorityClass>[] = [

@@ -13,7 +13,6 @@ import { readUserData } from './user-data.ts';
 export interface InstanceNodesOptions {
   readonly world: World;
   readonly cloud: Cloud;
-  readonly nodes: Pick<HollowNodes, 'add' | 'remove'>;
   readonly machine: Omit<Machine, 'architecture'>;
   /** The kubelet of an instance that runs is up after this time. */
   readonly bootMs?: number;
@@ -23,31 +22,33 @@ export interface InstanceNodesOptions {
 const driver = 'ebs.csi.aws.com';
 const usualBootMs = 20_000;
 
-/** Runs a node for each instance that runs, until the result is called; it is switched off when the instance ends, or no longer answers. */
-export function runInstanceNodes(options: InstanceNodesOptions): Cancel {
-  const nodes = new InstanceNodes(options);
-  return () => nodes.stop();
-}
-
-class InstanceNodes {
+/** A node for each instance that runs; it is switched off when the instance ends, or no longer answers. */
+export class InstanceNodes {
   readonly #options: InstanceNodesOptions;
+  /** By name. They booted before this process began: the cluster is ready when they are. */
+  readonly hosts: ReadonlyMap<string, Host>;
   readonly #running = new Map<string, { readonly name: string; readonly cancel: Cancel }>();
-  readonly #unfollow: readonly Cancel[];
+  #unfollow: readonly Cancel[] = [];
   #count = 0;
 
   constructor(options: InstanceNodesOptions) {
     this.#options = options;
-    const { cloud } = options;
-    const followAll = (bootMs?: number) => {
-      for (const instance of cloud.state.instances.values()) this.#follow(instance, bootMs);
-    };
-    // Those that run now booted before this process began.
-    followAll(0);
+    const up = [...options.cloud.state.instances.values()].filter((instance) => this.#isUp(instance));
+    const hosts = up.map((instance) => [instance, this.#hostOf(instance)] as const);
+    this.hosts = new Map(hosts.map(([, host]) => [host.name, host]));
+    for (const [{ id }, { name }] of hosts) this.#running.set(id, { name, cancel: () => {} });
+  }
+
+  /** Begins to follow the cloud; `hosts` are among the nodes. */
+  follow(nodes: Pick<HollowNodes, 'add' | 'remove'>): void {
+    const { cloud } = this.#options;
     this.#unfollow = [
       cloud.onChange((change) => {
-        if (change.in === 'instances' && change.record !== undefined) this.#follow(change.record);
+        if (change.in === 'instances' && change.record !== undefined) this.#changed(change.record, nodes);
       }),
-      cloud.onFaults(() => followAll()),
+      cloud.onFaults(() => {
+        for (const instance of cloud.state.instances.values()) this.#changed(instance, nodes);
+      }),
     ];
   }
 
@@ -56,10 +57,10 @@ class InstanceNodes {
     for (const { cancel } of this.#running.values()) cancel();
   }
 
-  #follow(instance: Instance, bootMs = this.#options.bootMs ?? usualBootMs): void {
-    const { cloud, world, nodes } = this.#options;
+  #changed(instance: Instance, nodes: Pick<HollowNodes, 'add' | 'remove'>): void {
+    const { world, bootMs = usualBootMs } = this.#options;
     const known = this.#running.get(instance.id);
-    const isUp = instance.state === 'running' && !cloud.faults.isFrozen(instance);
+    const isUp = this.#isUp(instance);
     if (isUp && known === undefined) {
       const host = this.#hostOf(instance);
       this.#running.set(instance.id, { name: host.name, cancel: world.timers.after(bootMs, () => nodes.add(host)) });
@@ -68,6 +69,10 @@ class InstanceNodes {
       nodes.remove(known.name);
       this.#running.delete(instance.id);
     }
+  }
+
+  #isUp(instance: Instance): boolean {
+    return instance.state === 'running' && !this.#options.cloud.faults.isFrozen(instance);
   }
 
   #hostOf(instance: Instance): Host {

@@ -4,6 +4,7 @@ import { readFileSync, watch } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
 import { Cloud, type CloudOptions } from '../../cloud/engine/cloud.ts';
+import { CloudError } from '../../cloud/engine/errors.ts';
 import type { Fault } from '../../cloud/engine/faults.ts';
 import { FaultsError, parseFaults } from '../../cloud/engine/parse-faults.ts';
 import { StateFile } from '../../cloud/engine/state-file.ts';
@@ -35,12 +36,13 @@ export interface OpenCloud {
   readonly close: () => Promise<void>;
 }
 
-/** @throws FaultsError, DamagedStateFile, StateFileInUse, CloudError if there is no such region, and what listening throws */
+/** @throws FaultsError, DamagedStateFile, StateFileInUse, CloudError if there is no such region or its state is of another, and what listening throws */
 export async function openCloud(settings: CloudSettings, world: World): Promise<OpenCloud> {
   const { region, faultsFile, directory, keys, latencies, listen = { host: '127.0.0.1', port: 0 } } = settings;
   const faults = faultsFile === undefined ? [] : readFaults(faultsFile);
   const file = directory === undefined ? undefined : await StateFile.open(realDisk, directory);
   const cloud = new Cloud({ world, region, faults, latencies, records: file?.records, keep: file?.keep });
+  checkRegion(cloud);
   const now = () => world.clock.now();
   const endpoint = new Ec2Endpoint({ cloud, keys, now, newRequestId: randomUUID });
   const metadata = new MetadataService({ cloud, now, newToken: randomUUID });
@@ -61,6 +63,16 @@ export async function openCloud(settings: CloudSettings, world: World): Promise<
     await file?.close();
   };
   return { cloud, url: server.url, close };
+}
+
+/** What an earlier start kept is in the region of that start. @throws CloudError */
+function checkRegion({ state, region }: Cloud): void {
+  for (const { id, zone } of [...state.instances.values(), ...state.volumes.values()])
+    if (!region.zones.some(({ name }) => name === zone))
+      throw new CloudError(
+        'InvalidParameterValue',
+        `the region is ${region.name}, and the cloud has ${id} in ${zone} since an earlier start: give that --cloud-region`,
+      );
 }
 
 /** @throws FaultsError */

@@ -23,6 +23,7 @@ test.each([
   'pki/index.txt',
   'pki/private/key',
   'images/photo.png',
+  'cloud/photo.png',
   'nodes/list/one',
   'nodes/list',
   'lock',
@@ -41,6 +42,8 @@ test.each([
   'store/manifest.json.new',
   'pki/ca.key',
   'images/pvc-1.img.new',
+  'cloud/cloud.jsonl',
+  'cloud/lock',
   'nodes/node-1/sandbox/x',
 ])('%s is no obstacle', async (name) => {
   make(name);

@@ -10,6 +10,7 @@ const own: Readonly<Record<string, RegExp>> = {
   store: /^(lock|progress|manifest\.json|(log|snapshot)-\d+)(\.\w+)?$/,
   pki: /^[\w-]+\.(key|crt)(\.new)?$/,
   images: /\.img(\.new)?$/,
+  cloud: /^(lock|cloud\.jsonl(\.new)?)$/,
 };
 
 /** The same for files, by their content. */

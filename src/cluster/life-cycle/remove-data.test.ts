@@ -13,8 +13,8 @@ let directory: string;
 const at = (name: string): string => path.join(directory, name);
 beforeEach(() => {
   directory = realpathSync(mkdtempSync(path.join(tmpdir(), 'moor-remove-')));
-  for (const each of ['data', 'volumes', `volumes/${volume}`, 'volumes/of-another', 'precious']) mkdirSync(at(each));
-  for (const each of [`volumes/${volume}/file`, 'precious/file']) writeFileSync(at(each), 'content');
+  for (const each of ['data', 'data/cloud', 'volumes', `volumes/${volume}`, 'volumes/of-another', 'precious']) mkdirSync(at(each));
+  for (const each of ['data/cloud/cloud.jsonl', `volumes/${volume}/file`, 'precious/file']) writeFileSync(at(each), 'content');
   symlinkSync(at('precious'), at(`volumes/${link}`));
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));

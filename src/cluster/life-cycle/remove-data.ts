@@ -9,7 +9,7 @@ import { type ClusterRecord, readRecord, realPath, removeRecord, saveRecord } fr
 import { joinedNodes, mountsBelow, separateRootsIn, TearDownError } from './tear-down.ts';
 
 /** What Mooring makes in a data directory, besides its record and its lock. A directory that was there before may hold other files, which stay. */
-const own = ['store', 'pki', 'images', 'content', 'moor.log', 'manifest.json'];
+const own = ['store', 'pki', 'images', 'content', 'cloud', 'moor.log', 'manifest.json'];
 /** Files that were being written when a process was killed or the disk became full. */
 const unfinished = /^(kubeconfig|manifest\.json)\.new$|^cluster\.json\.\d+$/;
 

@@ -63,16 +63,16 @@ async function runHollow(
   cleanup: CleanupStack,
 ): Promise<HollowNodesInProcess> {
   if (cloud === undefined) return startHollowNodes(settings, server);
-  const { runInstanceNodes } = await import('../cloud/instance-nodes.ts');
-  const nodes = runHosts(new Map(), server);
-  const stop = runInstanceNodes({
+  const { InstanceNodes } = await import('../cloud/instance-nodes.ts');
+  const instances = new InstanceNodes({
     world: server.world,
     cloud: cloud.cloud,
-    nodes,
     machine: hollowMachine,
     ...(cloud.bootMs === undefined ? {} : { bootMs: cloud.bootMs }),
   });
-  cleanup.defer(async () => stop());
+  const nodes = runHosts(instances.hosts, server);
+  instances.follow(nodes);
+  cleanup.defer(async () => instances.stop());
   return nodes;
 }
 

@@ -4,6 +4,7 @@ import { firstSignal } from '../../host/first-signal.ts';
 import { createRealWorld } from '../../host/world.ts';
 import { isLoopback } from '../../cluster/cloud/is-loopback.ts';
 import { cloudFaultsFlag, cloudRegionFlag } from './cloud-flags.ts';
+import { cloudEnvironment } from './environment.ts';
 import { type Command, type FlagValues, UsageError } from '../command.ts';
 import { type ExitCode, exitCodes } from '../result/exit-codes.ts';
 import { logLevelFlag, logLevelOf, parseListen } from '../shared-flags.ts';
@@ -56,7 +57,8 @@ async function serve(flags: FlagValues): Promise<ExitCode> {
       },
       world,
     );
-    process.stdout.write(`The cloud is ready: ${url} (${cloud.region.name})\n\n  export AWS_ENDPOINT_URL=${url} AWS_REGION=${cloud.region.name}\n`);
+    const environment = cloudEnvironment({ url, region: cloud.region.name, checksSignatures: flags.on('check-signatures') });
+    process.stdout.write(`The cloud is ready: ${url} (${cloud.region.name})\n\n  ${environment}\n\nCtrl-C stops it.\n`);
     await ended;
     await close();
     return exitCodes.success;

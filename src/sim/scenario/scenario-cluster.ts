@@ -14,7 +14,7 @@ import { connectInProcess, connectNodesInProcess, systemClient } from '../../clu
 import { createInProcessTransport } from '../../cluster/access/in-process-transport.ts';
 import { startScheduler } from '../../cluster/scheduler.ts';
 import { Cloud } from '../../cloud/engine/cloud.ts';
-import { runInstanceNodes } from '../../cluster/cloud/instance-nodes.ts';
+import { InstanceNodes } from '../../cluster/cloud/instance-nodes.ts';
 import { ensureKarpenterDefinitions } from '../../cluster/cloud/karpenter-definitions.ts';
 import { NodeProvider } from '../../cluster/cloud/node-provider.ts';
 import { type HollowNodes, runHollowNodes } from '../../node/hollow-nodes.ts';
@@ -145,15 +145,16 @@ export class ScenarioCluster {
   }
 
   #runInstances(cloud: Cloud): void {
-    const nodes = this.#runNodes([]);
-    const followed: Pick<HollowNodes, 'add' | 'remove'> = {
+    const instances = new InstanceNodes({ world: this.world, cloud, machine });
+    for (const [name, host] of instances.hosts) this.hosts.set(name, host);
+    const nodes = this.#runNodes([...instances.hosts.values()]);
+    instances.follow({
       add: (host) => {
         this.hosts.set(host.name, host);
         nodes.add(host);
       },
       remove: (name) => nodes.remove(name),
-    };
-    runInstanceNodes({ world: this.world, cloud, nodes: followed, machine });
+    });
   }
 
   /** Of a node, or of an instance: drivers know nodes by its id. */

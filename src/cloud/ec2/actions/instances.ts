@@ -33,7 +33,8 @@ const cosmetic = [
 const runInstancesAction: Action = (parameters, cloud) => {
   parameters.ignore(...cosmetic, 'DisableApiTermination', 'InstanceInitiatedShutdownBehavior', 'BlockDeviceMapping');
   const market = parameters.structure('InstanceMarketOptions');
-  market?.ignore('SpotOptions');
+  // Its prices do not change, and it interrupts nothing; a limit of the price would be one without effect.
+  market?.structure('SpotOptions')?.ignore('SpotInstanceType', 'InstanceInterruptionBehavior');
   const template = parameters.structure('LaunchTemplate');
   const named = template === undefined ? undefined : { id: template.text('LaunchTemplateId'), name: template.text('LaunchTemplateName') };
   template?.ignore('Version');
@@ -74,10 +75,22 @@ export function decodedUserData(text: string): string {
   }
 }
 
+/** How a fleet is spread over offers, and what an interruption does: this cloud launches the cheapest, and interrupts nothing. */
+const allocation = [
+  'AllocationStrategy',
+  'CapacityReservationOptions',
+  'InstanceInterruptionBehavior',
+  'InstancePoolsToUseCount',
+  'MaintenanceStrategies',
+  'SingleAvailabilityZone',
+  'SingleInstanceType',
+];
+
 const createFleetAction: Action = (parameters) => {
   const type = parameters.text('Type') ?? 'maintain';
   if (type !== 'instant') throw new CloudError('UnsupportedOperation', `Fleets of type '${type}' are not supported by this cloud; 'instant' is.`);
-  parameters.ignore('SpotOptions', 'OnDemandOptions', 'Context', 'ReservedCapacityOptions', 'ExcessCapacityTerminationPolicy');
+  parameters.ignore('Context', 'ReservedCapacityOptions', 'ExcessCapacityTerminationPolicy');
+  for (const options of ['SpotOptions', 'OnDemandOptions']) parameters.structure(options)?.ignore(...allocation);
   const target = parameters.structure('TargetCapacitySpecification');
   target?.ignore('OnDemandTargetCapacity', 'SpotTargetCapacity', 'TargetCapacityUnitType');
   const capacityType = target?.text('DefaultTargetCapacityType') === 'spot' ? ('spot' as const) : ('on-demand' as const);
@@ -127,7 +140,7 @@ function fleetConfiguration(configuration: Parameters) {
   specification?.ignore('Version');
   const template = { id: specification?.text('LaunchTemplateId'), name: specification?.text('LaunchTemplateName') };
   const overrides = configuration.structures('Overrides').map((override): FleetOverride => {
-    override.ignore('Priority', 'WeightedCapacity', 'MaxPrice');
+    override.ignore('Priority', 'WeightedCapacity');
     return {
       instanceType: override.requiredText('InstanceType'),
       subnetId: override.text('SubnetId'),
