@@ -6,7 +6,7 @@ import { setVolumeOwnership } from '../../src/drivers/mount/volume-ownership.ts'
 import { containerSpecOf, sandboxSpecOf } from '../../src/node/pod-worker/container-spec.ts';
 import type { HostSecurity } from '../../src/node/security/host-security.ts';
 import { seccompFilter } from '../../src/node/security/seccomp-filter.ts';
-import { containerProblem, sandboxProblem, securityRejection } from '../../src/node/security/security-context.ts';
+import { containerProblem, sandboxProblem, securityRejection, unenforcedLabel } from '../../src/node/security/security-context.ts';
 import type { FileStat, HostFiles, TreeEntry } from '../../src/world/mounts.ts';
 
 const security: HostSecurity = {
@@ -14,6 +14,7 @@ const security: HostSecurity = {
   capabilities: ['CHOWN', 'NET_ADMIN', 'SYS_ADMIN'],
   seccompDefault: false,
   allowedUnsafeSysctls: ['kernel.msg*'],
+  isSELinuxEnabled: true,
 };
 
 const podOf = ({ pod = {}, container = {}, spec = {}, annotations = {} }: Variant): Pod => ({
@@ -252,6 +253,18 @@ describe('every field of a securityContext', () => {
     expect(await annotated('localhost/web')).toEqual(refused);
     expect(await annotated('unconfined')).toHaveProperty('container');
     expect(await outcomeOf({ pod: { appArmorProfile: { type: 'Unconfined' } } }, none)).toHaveProperty('container');
+  });
+
+  test('without SELinux in the kernel, labels have no effect, and an event of the pod says so', async () => {
+    const none = { isSELinuxEnabled: false };
+    const labelled = { seLinuxOptions: { level: 's0:c0,c1' } };
+    for (const variant of [{ pod: labelled }, { container: labelled }]) {
+      expect(await outcomeOf(variant, none)).toEqual(await outcomeOf({}));
+      const message = 'securityContext.seLinuxOptions.level has no effect: SELinux is not enabled on the node';
+      expect(unenforcedLabel(podOf(variant), { ...security, ...none })).toBe(message);
+      expect(unenforcedLabel(podOf(variant), security)).toBeUndefined();
+    }
+    expect(unenforcedLabel(podOf({ pod: { seLinuxOptions: {} } }), { ...security, ...none })).toBeUndefined();
   });
 
   test('seccomp annotations mean nothing since v1.27', async () => {

@@ -11,6 +11,7 @@ export const usualSecurity: SecuritySettings = { seccompDefault: false, allowedU
 export const machineSecurity = (settings: SecuritySettings): HostSecurity => ({
   ...settings,
   appArmorProfiles: appArmorProfiles(),
+  isSELinuxEnabled: existsSync('/sys/fs/selinux/enforce'),
   capabilities: ownCapabilities(),
 });
 

@@ -10,7 +10,7 @@ import { initialWorkerState, type KillContainer, type PodWorkerAction, type PodW
 import { containerSpecOf, limitsOf, sandboxSpecOf } from './container-spec.ts';
 import { podLimitsOf } from './pod-limits.ts';
 import { runtimeHandlerProblem } from '../security/runtime-handler.ts';
-import { sandboxProblem } from '../security/security-context.ts';
+import { sandboxProblem, unenforcedLabel } from '../security/security-context.ts';
 import { seccompFilter } from '../security/seccomp-filter.ts';
 import type { PodsContext } from './context.ts';
 import { environmentOf } from './environment.ts';
@@ -108,14 +108,17 @@ export class PodWorker {
     const node = pod.spec.nodeName ?? '';
     const isTaken = address !== undefined && [...allocations.addresses(node)].some(([other, its]) => other !== uid && its === address);
     if (isTaken || !this.#exists(pod)) return 'conflict';
-    const runsPods = this.#context.hostOf(pod).security !== undefined;
-    const problem = runsPods ? (sandboxProblem(pod) ?? (await runtimeHandlerProblem(pod, this.#context.clientOf(node)))) : undefined;
+    const { security } = this.#context.hostOf(pod);
+    const problem = security !== undefined ? (sandboxProblem(pod) ?? (await runtimeHandlerProblem(pod, this.#context.clientOf(node)))) : undefined;
     if (problem !== undefined) return this.#noSandbox(pod, problem);
     if (address !== undefined) allocations.assign(node, uid, address);
     const unprotected = address === undefined ? undefined : await this.#context.awaitNetworkPolicies?.(pod, address);
     if (unprotected !== undefined) return this.#noSandbox(pod, unprotected);
     const started = await runtime.startPod(sandboxSpecOf(pod, { address, clusterDomain, nameServer, fromHostLoopback }));
-    return started.ok ? 'done' : this.#noSandbox(pod, started.error.message);
+    if (!started.ok) return this.#noSandbox(pod, started.error.message);
+    const message = security === undefined ? undefined : unenforcedLabel(pod, security);
+    if (message !== undefined) this.#context.recorder.record(pod, { type: 'Warning', reason: 'SELinuxNotEnabled', message }, node);
+    return 'done';
   }
 
   #noSandbox(pod: Stored<Pod>, why: string): Outcome {

@@ -2,6 +2,8 @@
 export interface HostSecurity {
   /** The kernel's AppArmor profiles; undefined: it has no AppArmor. */
   readonly appArmorProfiles: readonly string[] | undefined;
+  /** Whether the kernel enforces SELinux labels; the runtime sets none. */
+  readonly isSELinuxEnabled: boolean;
   /** The capabilities that containers can have, as `capabilities.ts` names them. */
   readonly capabilities: readonly string[];
   /** Containers without a seccompProfile run under RuntimeDefault (the kubelet's --seccomp-default). */

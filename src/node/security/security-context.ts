@@ -32,8 +32,7 @@ export function containerProblem(pod: Pod, container: Container, security: HostS
     capabilityProblem(own, security.capabilities) ??
     windowsProblem(own.windowsOptions) ??
     windowsProblem(ofPod.windowsOptions) ??
-    seLinuxProblem(own.seLinuxOptions) ??
-    seLinuxProblem(ofPod.seLinuxOptions) ??
+    (security.isSELinuxEnabled ? (seLinuxProblem(own.seLinuxOptions) ?? seLinuxProblem(ofPod.seLinuxOptions)) : undefined) ??
     appArmorProblem(pod, container, security);
   return problem === undefined ? undefined : { reason: 'CreateContainerError', message: problem };
 }
@@ -53,10 +52,22 @@ function windowsProblem(options: WindowsSecurityContextOptions | undefined): str
   return given === undefined ? undefined : `securityContext.windowsOptions.${given}: windows options cannot be set for a pod on a linux node`;
 }
 
-/** containerd ignores labels where SELinux is not enabled; here a pod learns that it would run without. */
+/** Where the kernel enforces labels, a pod that asks for one does not run without. */
 function seLinuxProblem(options: SELinuxOptions | undefined): string | undefined {
-  const [given] = Object.entries(options ?? {}).flatMap(([name, value]) => (value === undefined || value === '' ? [] : [name]));
+  const given = givenLabel(options);
   return given === undefined ? undefined : `securityContext.seLinuxOptions.${given}: the runtime sets no SELinux labels`;
+}
+
+/** The event of a pod whose labels have no effect, because the kernel has no SELinux: as with containerd it runs. undefined: it asks for none. */
+export function unenforcedLabel({ spec }: Pod, { isSELinuxEnabled }: HostSecurity): string | undefined {
+  const contexts = [spec, ...(spec.initContainers ?? []), ...(spec.containers ?? [])].map(({ securityContext }) => securityContext);
+  const given = contexts.map((context) => givenLabel(context?.seLinuxOptions)).find((each) => each !== undefined);
+  if (isSELinuxEnabled || given === undefined) return undefined;
+  return `securityContext.seLinuxOptions.${given} has no effect: SELinux is not enabled on the node`;
+}
+
+function givenLabel(options: SELinuxOptions | undefined): string | undefined {
+  return Object.entries(options ?? {}).find(([, value]) => value !== undefined && value !== '')?.[0];
 }
 
 function appArmorProblem(pod: Pod, container: Container, { appArmorProfiles }: HostSecurity): string | undefined {
