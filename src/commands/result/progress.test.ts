@@ -37,6 +37,15 @@ describe('what a command waits for', () => {
     expect(await written(true)).toEqual([`${erase}Reading more … 1 s`, `${erase}Removing … 1 s`, erase, `${erase}Removing … 2 s`, erase]);
   });
 
+  test.each([true, false])('keeps the process alive, and no longer (terminal: %s)', async (terminal) => {
+    vi.stubEnv('TERM', 'xterm');
+    Object.defineProperty(process.stderr, 'isTTY', { value: terminal, configurable: true });
+    const begun = vi.spyOn(globalThis, 'setInterval');
+    const ended = vi.spyOn(globalThis, 'clearInterval');
+    await withProgress('Waiting', async () => expect(begun.mock.results.map(({ value }) => (value as NodeJS.Timeout).hasRef())).toEqual([true]));
+    expect(ended).toHaveBeenCalledWith(begun.mock.results[0]?.value);
+  });
+
   test('is nothing where there is no terminal', async () => {
     expect(await written(false)).toEqual([]);
   });

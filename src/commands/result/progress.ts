@@ -17,7 +17,7 @@ const erase = '\r\u001b[K';
 /** `text`: what it waits for first, such as 'Reading the cluster'. */
 export async function withProgress<T>(text: string, task: (progress: Progress) => Promise<T>): Promise<T> {
   const { stderr } = process;
-  if (!stderr.isTTY || process.env['TERM'] === 'dumb') return task({ say: () => undefined, clear: () => undefined });
+  if (!stderr.isTTY || process.env['TERM'] === 'dumb') return unseen(task);
   const began = performance.now();
   let current = text;
   let isShown = false;
@@ -40,6 +40,16 @@ export async function withProgress<T>(text: string, task: (progress: Progress) =
   } finally {
     clearInterval(timer);
     clear();
+  }
+}
+
+/** What is awaited may have no handle but a timer of the World, which does not keep the process alive. */
+async function unseen<T>(task: (progress: Progress) => Promise<T>): Promise<T> {
+  const alive = setInterval(() => undefined, 2 ** 31 - 1);
+  try {
+    return await task({ say: () => undefined, clear: () => undefined });
+  } finally {
+    clearInterval(alive);
   }
 }
 
