@@ -7,7 +7,7 @@ import { allCommands } from '../all-commands.ts';
 import { commandsIn, runProgram } from '../command.ts';
 
 /** Commands that serve until they are ended, whose output is a log; and one that prints a script. */
-const withoutData = ['logs', 'server', 'controllers', 'scheduler', 'csi serve', 'completion'];
+const withoutData = ['logs', 'cloud', 'server', 'controllers', 'scheduler', 'csi serve', 'completion'];
 
 afterEach(() => void vi.restoreAllMocks());
 
