@@ -36,7 +36,8 @@ describe('certificates of a server', () => {
   test('the first start makes an authority, a serving certificate for every name, and one for the administrator', async () => {
     const files = memoryFiles();
     const made = await ensureCertificates({ files, hosts: ['192.0.2.7', 'box.example'], now });
-    expect(files.writes).toEqual(['ca.key', 'ca.crt', 'server.key', 'server.crt', 'admin.key', 'admin.crt']);
+    const pairs = ['ca', 'front-proxy-ca', 'server', 'admin', 'front-proxy-client'];
+    expect(files.writes).toEqual(pairs.flatMap((name) => [`${name}.key`, `${name}.crt`]));
     const authority = new X509Certificate(made.authority.certificate);
     const serving = new X509Certificate(made.serving.certificate);
     const admin = new X509Certificate(made.admin.certificate);
@@ -74,7 +75,7 @@ describe('certificates of a server', () => {
     await ensureCertificates({ files, hosts: [], now });
     files.writes.length = 0;
     await ensureCertificates({ files, hosts: [], now: now + 306 * day });
-    expect(files.writes).toEqual(['server.key', 'server.crt', 'admin.key', 'admin.crt']);
+    expect(files.writes).toEqual(['server', 'admin', 'front-proxy-client'].flatMap((name) => [`${name}.key`, `${name}.crt`]));
   });
 
   test.each(['ca.crt', 'ca.key'])('a lost or broken %s makes everything new', async (name) => {
