@@ -107,7 +107,7 @@ export class CloudCluster {
 
 const firstTime = ({ firstTimestamp, eventTime }: Event): number => Date.parse(eventTime ?? firstTimestamp ?? '');
 
-const nodeClass = {
+export const nodeClass = {
   metadata: { name: 'default' },
   spec: {
     role: 'karpenter-node',
