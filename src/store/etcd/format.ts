@@ -43,7 +43,10 @@ export async function claimPrefix(client: EtcdClient, prefix: string, { expected
     );
   if (found?.isFilling === true) throw notComplete(keys);
   if (found !== undefined) return { clusterId: found.clusterId, keys: new EtcdKeys(prefix, found.revisionOffset) };
-  await refuseForeign(client, keys);
+  await refuseForeign(client, keys).catch(async (error: unknown) => {
+    // The keys may be those of another server, which has claimed the prefix since the first look.
+    if ((await readFormat(client, keys)) === undefined) throw error;
+  });
   await writeFormat(client, keys, { clusterId: newClusterId, revisionOffset: 0, isFilling: false });
   // Another server may have been first, and an answer may be lost.
   const written = await readFormat(client, keys);
