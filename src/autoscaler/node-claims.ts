@@ -17,9 +17,14 @@ const hashVersion = 'v3';
 /** Of what drifts if it changes; requirements are compared with the node's labels. */
 export function nodePoolHash({ spec: { template } }: NodePool, sha256: Sha256): string {
   const { taints, startupTaints, expireAfter, terminationGracePeriod, nodeClassRef } = template.spec;
-  const hashed = { metadata: template.metadata, taints, startupTaints, expireAfter, terminationGracePeriod, nodeClassRef };
+  const { labels: ofNode, annotations: noted } = template.metadata ?? {};
+  const lists = { labels: filled(ofNode), annotations: filled(noted), taints: filled(taints), startupTaints: filled(startupTaints) };
+  const hashed = { ...lists, expireAfter, terminationGracePeriod, nodeClassRef };
   return BigInt(`0x${sha256(sortedJson(hashed)).slice(0, 16)}`).toString();
 }
+
+/** An empty list or map is the same as none (hashstructure's IgnoreZeroValue). */
+const filled = <T extends object>(value: T | undefined): T | undefined => (value === undefined || Object.keys(value).length === 0 ? undefined : value);
 
 /** As the cloud accepts them at most, the cheapest. */
 const mostTypes = 600;

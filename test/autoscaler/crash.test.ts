@@ -51,9 +51,9 @@ test('between the mark of a node and its end: a node that is not to go any more 
       await deploy(cluster);
       await podRuns(cluster);
       const [old] = await cluster.launched();
-      const label = async (metadata: object | null) =>
-        ok(await cluster.client.patch(nodePoolKind, { name: 'default' }, { type: 'merge', body: { spec: { template: { metadata } } } }));
-      await label({ labels: { team: 'new' } });
+      const label = async (team: string | null) =>
+        ok(await cluster.client.patch(nodePoolKind, { name: 'default' }, { type: 'merge', body: { spec: { template: { metadata: { labels: { team } } } } } }));
+      await label('new');
       await cluster.until('the node is marked', async () => (await disrupted(cluster)).length > 0);
       cluster.cluster.crash('controllers');
       await label(null);

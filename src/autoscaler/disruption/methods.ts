@@ -6,7 +6,7 @@ import { isReady } from '../lifecycle/initialization.ts';
 import { conditionOf, isTrue, nodeClaimFor } from '../node-claims.ts';
 import { worstPrice } from '../offerings.ts';
 import type { PooledType } from '../provisioning/instance-pool.ts';
-import { PlannedNode } from '../provisioning/planned-node.ts';
+import { labelShortOfValues, PlannedNode } from '../provisioning/planned-node.ts';
 import { plan } from '../provisioning/planner.ts';
 import { allows, combined, type Requirements } from '../requirements/requirements.ts';
 import { exactly } from '../requirements/value-set.ts';
@@ -109,7 +109,7 @@ function consolidate(candidates: readonly Candidate[], context: MethodContext, t
   }
   const requirements = cheapestCapacity(replacement.finalRequirements);
   const types = cheaperTypes(candidates, replacement.types, requirements);
-  if (types.length === 0) {
+  if (types.length === 0 || labelShortOfValues(requirements, types) !== undefined) {
     tell("Can't replace with a cheaper node");
     return undefined;
   }

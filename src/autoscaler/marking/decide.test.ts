@@ -54,6 +54,8 @@ test('the template of the NodePool drifts by its hash, its requirements by the l
   expect(driftOf(claim, pool, hashed)).toBeUndefined();
   // What does not concern the nodes that are there is no drift.
   expect(driftOf(claim, cluster.pool('default', { weight: 5, limits: { cpu: '1' } }), hashed)).toBeUndefined();
+  expect(driftOf(claim, cluster.pool('default', {}, { taints: [] }), hashed)).toBeUndefined();
+  expect(driftOf(claim, { ...pool, spec: { ...pool.spec, template: { ...pool.spec.template, metadata: { labels: {} } } } }, hashed)).toBeUndefined();
   expect(driftOf(claim, cluster.pool('default', {}, { taints: [{ key: 'k', effect: 'NoSchedule' }] }), hashed)).toBe('NodePoolDrifted');
   const inZone = (zone: string) => cluster.pool('default', {}, { requirements: [{ key: labels.zone, operator: 'In', values: [zone] }] });
   expect(driftOf(claim, inZone('a'), hashed)).toBeUndefined();

@@ -5,7 +5,7 @@ import type { PodInfo } from '../../scheduler/framework.ts';
 import { labels, zoneLabels } from '../labels.ts';
 import { allows, areCompatible, combined, labelsOf, type Requirements } from '../requirements/requirements.ts';
 import { exactly } from '../requirements/value-set.ts';
-import { typeMeets } from '../offerings.ts';
+import { offeringsFor, typeMeets } from '../offerings.ts';
 import { fits, type InstancePool, largestOf, type PooledType, sumOf } from './instance-pool.ts';
 import type { PodDemand } from './pod-demand.ts';
 
@@ -25,6 +25,8 @@ export interface Refusal {
   readonly isOffered: boolean;
   /** The driver whose limit is exceeded on every type that would fit otherwise. */
   readonly exceeds: string | undefined;
+  /** The label of which fewer values are left than `minValues` asks for. */
+  readonly lacksValues?: string;
   readonly requirements: Requirements;
   readonly requests: Amounts;
 }
@@ -124,6 +126,9 @@ export class PlannedNode {
           return meets && hasRoom && offered && over === undefined;
         });
     if (types.length === 0) return { ...seen, exceeds, requirements, requests };
+    // A node that is launched already is of one type.
+    const lacksValues = this.claim === undefined ? labelShortOfValues(requirements, types) : undefined;
+    if (lacksValues !== undefined) return { ...seen, exceeds, lacksValues, requirements, requests };
     return { requirements, types, zones: zones.filter((zone) => types.some((type) => isOffered(type, [zone], requirements))), requests, volumes };
   }
 
@@ -201,6 +206,19 @@ function zonesOf(types: readonly PooledType[], requirements: Requirements): read
 
 const isOffered = ({ type }: PooledType, zones: readonly string[], requirements: Requirements): boolean =>
   type.offerings.some(({ zone, capacityType, isAvailable }) => isAvailable && zones.includes(zone) && allows(requirements, labels.capacityType, capacityType));
+
+/** The first label of which the types that are left have fewer values than its `minValues`. */
+export function labelShortOfValues(requirements: Requirements, types: readonly PooledType[]): string | undefined {
+  for (const [key, { minValues }] of requirements)
+    if (minValues !== undefined && new Set(types.flatMap(({ type }) => valuesOf(key, type, requirements))).size < minValues) return key;
+  return undefined;
+}
+
+function valuesOf(key: string, type: PooledType['type'], requirements: Requirements): readonly string[] {
+  if (key === labels.zone) return offeringsFor(type, requirements).map(({ zone }) => zone);
+  if (key === labels.capacityType) return offeringsFor(type, requirements).map(({ capacityType }) => capacityType);
+  return [...(type.requirements.get(key)?.values ?? [])];
+}
 
 function countsOf(volumes: ReadonlyMap<string, string>): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();

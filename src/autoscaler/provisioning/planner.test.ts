@@ -164,3 +164,12 @@ test('an alternative whose zone has no capacity gives way to the next', () => {
   cluster.pod('pod', { claims: ['data'] });
   expect(shape(planned(cluster))[0]?.zones).toEqual(['c']);
 });
+
+test('minValues: a node keeps at least so many values, and a pod that leaves fewer gets no node', () => {
+  const cluster = new TestState();
+  cluster.pool('default', {}, { requirements: [{ key: labels.instanceType, operator: 'Exists', minValues: 2 }] });
+  cluster.pod('one', { cpu: '3' });
+  expect(shape(planned(cluster))[0]?.types).toEqual(['medium', 'large']);
+  cluster.pod('two', { cpu: '7' });
+  expect(failureOf(planned(cluster), 'two')).toMatch(`minValues requirement is not met for label(s) (label(s)=[${labels.instanceType}])`);
+});

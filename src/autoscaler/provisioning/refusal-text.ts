@@ -5,9 +5,10 @@ import { requirementsText } from '../requirements/requirements.ts';
 import type { Refusal } from './planned-node.ts';
 
 export function refusalText(refusal: Refusal): string {
-  const { requirements, requests, exceeds } = refusal;
+  const { requirements, requests, exceeds, lacksValues } = refusal;
   const details = `requirements=${requirementsText(requirements)}, resources=${resourcesText(requests)}`;
   if (exceeds !== undefined) return `no instance type can attach enough volumes of driver ${exceeds}, ${details}`;
+  if (lacksValues !== undefined) return `minValues requirement is not met for label(s) (label(s)=[${lacksValues}]), ${details}`;
   return `${reasonOf(refusal)}, ${details}`;
 }
 
