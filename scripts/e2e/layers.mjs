@@ -23,6 +23,8 @@ export const layers = {
   tools: (root, { work }) => {
     installPackages(tools, root, work);
     symlinkSync('../../bin/nc.openbsd', path.join(root, 'usr/bin/nc'));
+    // The shell of Debian's busybox takes its own applets before programs of the PATH: nc -v would be an error.
+    symlinkSync('bash', path.join(root, 'bin/sh'));
   },
   agnhost: (root, { programs }) => {
     mkdirSync(path.join(root, 'uploads'));

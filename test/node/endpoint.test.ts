@@ -1,7 +1,7 @@
 /** The kubelet API of a remote node: authentication, the API server's proxy, and certificates that are rotated. */
 import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect as connectPlain } from 'node:net';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
@@ -9,6 +9,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { connect as connectTls } from 'node:tls';
+import { createGunzip, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Pod, SelfSubjectReview } from '../../src/api/generated/types.ts';
 import { endpointsKind } from '../../src/api/kinds/core/endpoints.ts';
@@ -33,11 +34,21 @@ const pod = (status: object = {}) => ({
   status,
 });
 
+/** A page with a link; '/page.gz' is compressed. */
+function answerPage(asked: string, answer: ServerResponse): void {
+  const page = Buffer.from('<a href="/there">there</a>');
+  const encoding = asked.endsWith('.gz') ? { 'content-encoding': 'gzip' } : {};
+  answer.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'access-control-allow-origin': '*', ...encoding });
+  answer.end(asked.endsWith('.gz') ? gzipSync(page) : page);
+}
+
 /** The program of every pod, whatever its port. */
 const program = {
   server: createServer((asked, answer) => {
     void text(asked).then((body) => {
       if (asked.url === '/switch') return void answer.socket?.end('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\n');
+      if (asked.url === '/moved') return void answer.writeHead(302, { location: '/page' }).end();
+      if (asked.url?.startsWith('/page') === true) return answerPage(asked.url, answer);
       const { authorization, 'x-forwarded-uri': forwarded, 'x-own': own } = asked.headers;
       answer.writeHead(asked.url?.startsWith('/teapot') === true ? 418 : 200, { 'x-program': 'yes' });
       answer.end(JSON.stringify({ method: asked.method, url: asked.url, host: asked.headers.host, authorization, forwarded, own, body }));
@@ -62,7 +73,17 @@ interface Answered {
   readonly body: string;
 }
 
-function ask(access: HttpAccess & { readonly path: string; readonly headers?: Record<string, string> }, body?: Buffer): Promise<Answered> {
+interface Asked extends HttpAccess {
+  readonly path: string;
+  readonly headers?: Record<string, string>;
+}
+
+const ask = async (asked: Asked, body?: Buffer): Promise<Answered> => {
+  const answer = await send(asked, body);
+  return { code: answer.statusCode ?? 0, body: await text(answer) };
+};
+
+function send(access: Asked & { readonly method?: string }, body?: Buffer): Promise<IncomingMessage> {
   const { url, path: asked, ca, cert, key, token, headers = {} } = access;
   return new Promise((resolve, reject) => {
     const sent = request(
@@ -72,10 +93,10 @@ function ask(access: HttpAccess & { readonly path: string; readonly headers?: Re
         ca,
         cert,
         key,
-        method: body === undefined ? 'GET' : 'POST',
+        method: access.method ?? (body === undefined ? 'GET' : 'POST'),
         headers: { ...headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
       },
-      (answer) => void text(answer).then((said) => resolve({ code: answer.statusCode ?? 0, body: said }), reject),
+      resolve,
     );
     sent.on('error', reject);
     sent.end(body);
@@ -138,6 +159,19 @@ describe('the kubelet API of a node', () => {
     const headers = { connection: 'Upgrade', upgrade: 'SPDY/3.1', 'x-stream-protocol-version': 'v4.channel.k8s.io' };
     const refused = await ask({ ...admin, path: '/api/v1/namespaces/default/pods/web/exec?command=true', headers }, Buffer.alloc(0));
     expect(refused).toEqual({ code: 500, body: 'container not found ("c")' });
+  });
+
+  test('links of pages that a pod serves lead through the API server again', async () => {
+    const proxy = '/api/v1/namespaces/default/pods/web/proxy';
+    const page = `<a href="${proxy}/there">there</a>`;
+    const plain = await send({ ...admin, path: `${proxy}/page` });
+    expect(plain.headers).not.toHaveProperty('access-control-allow-origin');
+    expect(await text(plain)).toBe(page);
+    expect(await text((await send({ ...admin, path: `${proxy}/page.gz` })).pipe(createGunzip()))).toBe(page);
+    const moved = await send({ ...admin, path: `${proxy}/moved` });
+    expect([moved.statusCode, moved.headers.location]).toEqual([302, `${proxy}/page`]);
+    const head = await send({ ...admin, path: `${proxy}?a=b`, method: 'HEAD' });
+    expect([head.statusCode, head.headers.location]).toEqual([301, `${proxy}/?a=b`]);
   });
 
   test('the API server passes requests on to a port of a pod, and of a Service', async () => {

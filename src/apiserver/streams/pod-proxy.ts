@@ -1,12 +1,14 @@
 /** HTTP to a port of a pod, over a connection that the pod's node opens. */
 import { Agent, type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
-import type { Duplex } from 'node:stream';
+import { type Duplex, pipeline, type Readable } from 'node:stream';
 import { connect as tlsConnect } from 'node:tls';
+import { createDeflate, createGunzip, createGzip, createInflate } from 'node:zlib';
 import type { Pod } from '../../api/generated/types.ts';
 import { statusErrors } from '../../api/status.ts';
 import type { PodStreams } from '../../streams/contract.ts';
 import { StreamRefused } from '../../streams/upgrades.ts';
 import type { Exchange } from '../exchange.ts';
+import { HtmlLinks, type ProxiedPage, rewriteLink } from './html-links.ts';
 
 export interface ProxiedCall {
   readonly scheme: 'http' | 'https';
@@ -34,7 +36,7 @@ export async function callPod(node: PodStreams, pod: Pod, { scheme, port, path, 
     throw statusErrors.serviceUnavailable(`error trying to reach service: ${connection.message}`);
   }
   connection.value.once('close', () => forwarder.value.close());
-  const host = `${pod.status.podIP ?? pod.metadata.name ?? ''}:${port}`;
+  const host = backendHost(pod, port);
   return new Promise((resolve, reject) => {
     const sent = httpRequest({
       agent: new OneConnection(scheme === 'https' ? secured(connection.value) : connection.value),
@@ -49,6 +51,48 @@ export async function callPod(node: PodStreams, pod: Pod, { scheme, port, path, 
     sent.on('close', () => reject(statusErrors.serviceUnavailable('error trying to reach service: the connection ended without an answer')));
     sent.end(body);
   });
+}
+
+const backendHost = (pod: Pod, port: number): string => `${pod.status.podIP ?? pod.metadata.name ?? ''}:${port}`;
+
+export interface PageAnswer {
+  /** Name and value in turn. */
+  readonly headers: readonly string[];
+  readonly body: Readable;
+}
+
+/** The answer as the client gets it: its links lead through the proxy again, and no page may let others use the API server's origin. */
+export function pageAnswer(answer: IncomingMessage, { pod, port }: { readonly pod: Pod; readonly port: number }, exchange: Exchange): PageAnswer {
+  const path = exchange.target.split('?')[0] ?? '';
+  const page = {
+    prefix: path.split('/', proxySegments).join('/'),
+    backend: backendHost(pod, port),
+    host: exchange.header('host') ?? exchange.header(':authority') ?? '',
+  };
+  const headers = forwardedHeaders(answer);
+  for (let i = 0; i + 1 < headers.length; i += 2) if (headers[i] === 'location') headers[i + 1] = rewriteLink(headers[i + 1] ?? '', page);
+  const isPage = /^text\/html\s*(;|$)/i.test(answer.headers['content-type'] ?? '') && answer.headers.location === undefined;
+  return { headers, body: isPage ? withLinks(answer, page) : answer };
+}
+
+/** Of '/api/v1/namespaces/default/pods/web/proxy', the empty one in front included. */
+const proxySegments = 8;
+
+/** An encoding that is not known here is passed on as it is. */
+function withLinks(answer: IncomingMessage, page: ProxiedPage): Readable {
+  const links = new HtmlLinks(page);
+  // The last stream is destroyed with the error, which ends the answer to the client.
+  const ignore = (): void => undefined;
+  switch (answer.headers['content-encoding'] ?? '') {
+    case '':
+      return pipeline(answer, links, ignore);
+    case 'gzip':
+      return pipeline(answer, createGunzip(), links, createGzip(), ignore);
+    case 'deflate':
+      return pipeline(answer, createInflate(), links, createDeflate(), ignore);
+    default:
+      return answer;
+  }
 }
 
 /** A pool would give the connection to the next request, which may be for another pod. */
@@ -82,12 +126,15 @@ export function forwardedRequestHeaders(exchange: Exchange): Record<string, stri
   return all;
 }
 
+/** What a pod says about other origins would be said of the API server's. */
+const isOfOrigin = (name: string): boolean => /^access-control-allow-(credentials|headers|methods|origin)$/.test(name);
+
 /** The headers of the answer, name and value in turn. */
 export function forwardedHeaders({ rawHeaders }: { readonly rawHeaders: readonly string[] }): string[] {
   const headers: string[] = [];
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = (rawHeaders[i] ?? '').toLowerCase();
-    if (isForwarded(name)) headers.push(name, rawHeaders[i + 1] ?? '');
+    if (isForwarded(name) && !isOfOrigin(name)) headers.push(name, rawHeaders[i + 1] ?? '');
   }
   return headers;
 }

@@ -139,13 +139,14 @@ export class StreamingRequests {
     if (isWithoutSlash(request)) return redirectToSlash(request);
     const { pod, port, scheme } = await this.#proxyTarget(info);
     const body = exchange.method === 'GET' || exchange.method === 'HEAD' ? new Uint8Array() : await exchange.body(maxPodBytes);
-    const { callPod, forwardedHeaders } = await import('./pod-proxy.ts');
+    const { callPod, pageAnswer } = await import('./pod-proxy.ts');
     const path = `${info.subpath ?? '/'}${queryOf(exchange.target)}`;
     const answer = await callPod(this.#node(pod), pod, { scheme, port, path, body }, exchange);
     const code = answer.statusCode ?? 502;
-    const headers = ['audit-id', auditId, ...forwardedHeaders(answer)];
+    const page = pageAnswer(answer, { pod, port }, exchange);
+    const headers = ['audit-id', auditId, ...page.headers];
     if (exchange.method === 'HEAD') exchange.respond({ code, headers }, new Uint8Array());
-    else pipeToClient(answer, exchange, { code, headers });
+    else pipeToClient(page.body, exchange, { code, headers });
     return code;
   }
 
@@ -242,8 +243,8 @@ export class StreamingRequests {
   }
 }
 
-/** `…/proxy` and `…/proxy/` differ for relative links: a GET of the first is sent on to the second. */
-const isWithoutSlash = ({ exchange, info: { subpath = '' } }: StreamingRequest): boolean => subpath === '' && exchange.method === 'GET';
+/** `…/proxy` and `…/proxy/` differ for relative links: a GET or HEAD of the first is sent on to the second. */
+const isWithoutSlash = ({ exchange, info: { subpath = '' } }: StreamingRequest): boolean => subpath === '' && ['GET', 'HEAD'].includes(exchange.method);
 
 function redirectToSlash({ exchange, auditId }: StreamingRequest): number {
   const location = `${exchange.target.split('?')[0] ?? ''}/${queryOf(exchange.target)}`;
