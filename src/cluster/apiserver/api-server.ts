@@ -63,6 +63,8 @@ export interface ApiServerData {
   readonly complete: () => Promise<void>;
   /** Why the store may refuse writes. */
   readonly writeProblem: () => string | undefined;
+  /** Of the store; absent: it has no others than `countStore`. */
+  readonly addMetrics?: (metrics: Metrics) => void;
 }
 
 export interface ApiServer {
@@ -103,6 +105,7 @@ export async function startApiServer(options: ApiServerOptions, data: ApiServerD
   const { listen, plain } = options;
   const { store, files } = data;
   const metrics = new Metrics();
+  data.addMetrics?.(metrics);
   const auditor = await openAuditLog(options.audit, { world, metrics, cleanup });
   const admission = await loadAdmissionConfiguration(options.admissionConfig, world.log);
   const hosts = [listen.host, hostname(), ...(options.hosts ?? [])];

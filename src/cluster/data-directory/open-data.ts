@@ -1,4 +1,5 @@
 import { filesInMemory, openSharedKeys, readSharedKeys, sharedKeysKey } from '../../apiserver/certificates/shared-keys.ts';
+import type { Metrics } from '../../apiserver/metrics/metrics.ts';
 import { allKinds } from '../../api/kinds/index.ts';
 import type { ClientTls } from '../../grpc/http2-connection.ts';
 import type { Store } from '../../store/contract.ts';
@@ -27,6 +28,8 @@ interface OpenedData {
   /** All keys exist. */
   readonly complete: () => Promise<void>;
   readonly writeProblem: () => string | undefined;
+  /** Of this kind of store; absent: it has no others than `countStore`. */
+  readonly addMetrics?: (metrics: Metrics) => void;
 }
 
 /** @throws StoreError, DataDamage, NewerData */
@@ -47,7 +50,7 @@ async function openData(
     // Of an earlier version the keys are still in the data directory of the server that created them.
     const hasKeys = (await store.get(sharedKeysKey)) !== undefined;
     const opened = { clusterId: store.clusterId, hasData: () => store.stats().keys > 0 && !hasKeys };
-    return { store, writeProblem: () => store.writeProblem(), ...(await data.keyFiles(opened)) };
+    return { store, ...(await healthOfEtcd(store)), ...(await data.keyFiles(opened)) };
   }
   const { openEmbeddedStore } = await import('../../store/embedded/embedded-store.ts');
   const { realDisk } = await import('../../host/disk.ts');
@@ -60,6 +63,11 @@ async function openEtcd({ servers, prefix, tls }: EtcdOptions, ids: ClusterIds, 
   const { etcdEndpoints } = await import('../../store/etcd/endpoints.ts');
   const { openEtcdStore } = await import('../../store/etcd/etcd-store.ts');
   return openEtcdStore({ ...ids, endpoints: etcdEndpoints(servers, { tls, timers: world.timers }), prefix, world });
+}
+
+async function healthOfEtcd(store: EtcdStore): Promise<Pick<OpenedData, 'writeProblem' | 'addMetrics'>> {
+  const { countEtcd } = await import('../apiserver/etcd-metrics.ts');
+  return { writeProblem: () => store.writeProblem(), addMetrics: (metrics) => countEtcd(metrics, store) };
 }
 
 /** Loaded only if values are, or were, encrypted. */
@@ -92,7 +100,7 @@ async function openShared(etcd: EtcdOptions | undefined, world: World, cleanup: 
   const store = await openEtcd(etcd, { newClusterId: world.random.uuid() }, world);
   cleanup.defer(() => store.close());
   if (store.stats().keys > 0 && (await store.get(sharedKeysKey)) === undefined) throw keysElsewhere('this server', store.clusterId);
-  return { store, files: filesInMemory(), complete: () => Promise.resolve(), writeProblem: () => store.writeProblem() };
+  return { store, files: filesInMemory(), complete: () => Promise.resolve(), ...(await healthOfEtcd(store)) };
 }
 
 /** The keys that all servers of a cluster in etcd have, for a process beside them; undefined: there are none yet. @throws StoreError, ConfigFileError */

@@ -37,6 +37,8 @@ export type OperationResult =
 export class EtcdState {
   /** Revision `i + 2` is at `#log[i]`. */
   readonly #log: (readonly StoredVersion[])[] = [];
+  /** At the newest revision: most questions are about that one. */
+  #newest = new Map<string, StoredVersion>();
   compacted = 0;
 
   get revision(): number {
@@ -62,11 +64,12 @@ export class EtcdState {
   txn({ compare, success, failure }: TxnRequest, maxOperations: number): { succeeded: boolean; results: readonly OperationResult[] } {
     if (Math.max(compare.length, success.length, failure.length) > maxOperations)
       throw answer('InvalidArgument', 'etcdserver: too many operations in txn request');
-    const keys = this.#keysAt(this.revision);
+    const keys = this.#newest;
     const succeeded = compare.every((each) => holds(each, keys));
     const written: StoredVersion[] = [];
     const results = (succeeded ? success : failure).map((operation) => this.#perform(operation, keys, written));
     if (written.length > 0) this.#log.push(written);
+    applyTo(keys, written);
     return { succeeded, results };
   }
 
@@ -80,9 +83,10 @@ export class EtcdState {
   /** The newest revisions never happened. */
   lose(revisions: number): void {
     this.#log.splice(this.#log.length - revisions);
+    this.#newest = applyTo(new Map(), this.#log.flat());
   }
 
-  #perform({ request }: RequestOp, keys: Map<string, StoredVersion>, written: StoredVersion[]): OperationResult {
+  #perform({ request }: RequestOp, keys: ReadonlyMap<string, StoredVersion>, written: StoredVersion[]): OperationResult {
     const modRevision = this.revision + 1;
     if (request.case === 'requestPut') {
       const key = keyText(request.value.key);
@@ -106,14 +110,17 @@ export class EtcdState {
     return { type: 'range', versions: found === undefined ? [] : [found] };
   }
 
-  #keysAt(revision: number): Map<string, StoredVersion> {
-    const keys = new Map<string, StoredVersion>();
-    for (const version of this.#log.slice(0, revision - 1).flat()) {
-      if (version.version === 0) keys.delete(version.key);
-      else keys.set(version.key, version);
-    }
-    return keys;
+  #keysAt(revision: number): ReadonlyMap<string, StoredVersion> {
+    return revision === this.revision ? this.#newest : applyTo(new Map(), this.#log.slice(0, revision - 1).flat());
   }
+}
+
+function applyTo(keys: Map<string, StoredVersion>, written: readonly StoredVersion[]): Map<string, StoredVersion> {
+  for (const version of written) {
+    if (version.version === 0) keys.delete(version.key);
+    else keys.set(version.key, version);
+  }
+  return keys;
 }
 
 export function isIn(key: string, { key: from, rangeEnd }: KeyRange): boolean {

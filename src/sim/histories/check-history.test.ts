@@ -40,6 +40,42 @@ test('a sound history is sound, whatever was not answered', () => {
   expect(checkHistory(sound)).toEqual([]);
 });
 
+describe('a key that is created again', () => {
+  const first = write(1, 2, { value: 'x', base: 0, outcome: 5 });
+  const again = write(7, 8, { value: 'y', base: 0, outcome: 9 });
+  // The watch lists again, so that no event tells of the deletion.
+  const watchers = [watcher('one', put(5, 'x'), { listedAgain: 8 }, put(9, 'y'))];
+  const deletion = (call: number, base: number, outcome: 'done' | 'refused' | 'unknown'): Operation => ({
+    key: 'a',
+    call,
+    end: call + 1,
+    what: { type: 'delete', base, outcome },
+  });
+  test.each<[string, Operation, readonly string[]]>([
+    ['may have been deleted', deletion(3, 5, 'done'), []],
+    ['may have been deleted without an answer', deletion(3, 5, 'unknown'), []],
+    ['was not deleted: the deletion was refused', deletion(3, 5, 'refused'), ['no write overtakes another']],
+    ['was not deleted: the deletion was of an older version', deletion(3, 4, 'unknown'), ['no write overtakes another']],
+    ['was not deleted: the deletion was asked for later', deletion(9, 5, 'unknown'), ['no write overtakes another']],
+  ])('%s', (_, deleted, violated) => {
+    expect(namesIn({ operations: [first, deleted, again], watchers, epochs: [] })).toEqual(violated);
+  });
+});
+
+describe('a watch of an etcd that loses events', () => {
+  const complete = [put(5, 'x'), put(7, 'y'), put(9, 'w'), gone(11), put(12, 'again')];
+  const told = (...events: Watched['events']) =>
+    namesIn({ operations: [], watchers: [watcher('one', ...complete), watcher('other', ...events)], epochs: [], losesEvents: true });
+  test('may lack what a deletion follows', () => {
+    expect(told(put(5, 'x'), put(7, 'y'), gone(11), put(12, 'again'))).toEqual([]);
+    expect(told(put(5, 'x'), gone(11), put(12, 'again'))).toEqual([]);
+  });
+  test('may lack nothing that another version follows', () => {
+    expect(told(put(5, 'x'), put(9, 'w'), gone(11), put(12, 'again'))).toEqual(['a watch is complete']);
+    expect(told(put(5, 'x'), put(7, 'y'), put(9, 'w'), put(12, 'again'))).toEqual(['a watch is complete']);
+  });
+});
+
 describe('planted faults', () => {
   const withOperations = (...more: Operation[]): History => ({ ...sound, operations: [...sound.operations, ...more] });
   const withEvents = (...events: Watched['events']): History => ({ ...sound, watchers: [watcher('one', ...events), ...sound.watchers.slice(1)] });

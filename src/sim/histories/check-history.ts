@@ -63,7 +63,7 @@ function versionsOf({ operations, watchers }: History) {
 function checkWrites(key: string, operations: readonly Operation[], versions: Versions): readonly HistoryViolation[] {
   const revisionsOf = groupedBy(versions.keys(), (revision) => versions.get(revision));
   const sorted = [...versions.keys()].sort((a, b) => a - b);
-  return operations.flatMap(({ what }) => {
+  return operations.flatMap(({ what, end }) => {
     if (what.type !== 'write') return [];
     const times = revisionsOf.get(what.value) ?? [];
     if (what.outcome === 'refused')
@@ -73,13 +73,18 @@ function checkWrites(key: string, operations: readonly Operation[], versions: Ve
     const between = sorted.find(
       (revision) => revision > what.base && revision < Number(what.outcome) && (what.base > 0 || versions.get(revision) !== undefined),
     );
-    // A key that had to be absent may have been there and gone before.
-    const isGone = what.base === 0 && versions.get(sorted.findLast((revision) => revision < Number(what.outcome)) ?? 0) === undefined;
+    // A key that had to be absent may have been there and gone before. Where a watch had to list again, no event tells of that.
+    const last = sorted.findLast((revision) => revision < Number(what.outcome)) ?? 0;
+    const isGone = what.base === 0 && (versions.get(last) === undefined || mayBeDeleted(last, operations, end));
     return between === undefined || isGone
       ? []
       : [{ invariant: 'no write overtakes another', what: `${key}=${what.value} at ${what.outcome} was based on ${what.base}, and ${between} lies between` }];
   });
 }
+
+/** A deletion of this version was asked for before `until`, and not refused. */
+const mayBeDeleted = (revision: number, operations: readonly Operation[], until: number): boolean =>
+  operations.some(({ what, call }) => what.type === 'delete' && what.base === revision && what.outcome !== 'refused' && call < until);
 
 /** What was known when an operation was asked for, it sees. */
 function checkFreshness(key: string, operations: readonly Operation[], versions: Versions): readonly HistoryViolation[] {
@@ -166,8 +171,15 @@ function checkComplete({ operations, watchers, losesEvents = false }: History): 
     return [...all.values()]
       .filter(({ key, revision }) => revision > after && revision <= until && !seen.has(`${key}@${revision}`))
       .filter(({ revision }) => !gaps.some(({ from, to }) => revision > from && revision <= to))
+      .filter((change) => !(losesEvents && isFollowedByDeletion(change, events)))
       .map(({ key, revision }) => ({ invariant: 'a watch is complete', what: `${name} was not told of ${key} at ${revision}` }));
   });
+}
+
+/** Etcd's event of a deletion does not say which version was deleted: that one before it is missing cannot be noticed. */
+function isFollowedByDeletion({ key, revision }: WatchedChange, events: Watched['events']): boolean {
+  const next = events.find((event) => 'key' in event && event.key === key && event.revision > revision);
+  return next !== undefined && 'key' in next && next.value === undefined;
 }
 
 /** After a leader has taken over, no write of an earlier one happens. */

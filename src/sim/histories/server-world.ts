@@ -20,6 +20,8 @@ import { Recorder } from './history.ts';
 const WORK_MS = 25_000;
 const REST_MS = 60_000;
 
+const MAX_STEPS = 1_000_000;
+
 /** Old enough that its word on the progress is not believed. */
 const OLD_VERSION = '3.4.20';
 
@@ -30,42 +32,44 @@ export interface ServerWorldOutcome {
 
 /** Runs one world. The same seed is the same world. */
 export function runServerWorld(seed: number): Promise<ServerWorldOutcome> {
-  return simulate(seed, async (world) => {
-    const random = world.random.fork();
-    const bugs = drawBugs(random);
-    const etcd = new SimulatedEtcd(world, { bugs, ...(bugs.progressBeforeEvents === true ? { version: OLD_VERSION } : {}) });
-    const network = new SimulatedNetwork(world, { ...badNetwork, delayMs: 20, cut: 0.01 });
-    const servers = await Promise.all([startServer(world, etcd, network), startServer(world, etcd, network)]);
-    // Sees all, whatever the others miss.
-    const witness = await startServer(world, etcd, new SimulatedNetwork(world, perfectNetwork));
-    await prepare(world, witness.client);
-    const recorder = new Recorder();
-    const end = world.clock.monotonic() + WORK_MS;
-    const isOver = () => world.clock.monotonic() >= end;
-    const context: ClientContext = { recorder, random, sleep: (ms) => world.sleep(ms), isOver, pauseMs: 400 };
-    const rested = { isOver: () => world.clock.monotonic() >= end + REST_MS };
-    const watchers = [...servers, witness].map(({ client }, i) => runWatcher(`watcher ${i + 1}`, client, { ...context, ...rested }));
-    const clients = servers.flatMap(({ client, fenced }, i) => [
-      runClient(client, context),
-      runClient(client, context),
-      runLeader(client, `leader ${i + 1}`, { ...context, fenced }),
-    ]);
-    await Promise.all([disturb(world, { etcd, random, isOver }), ...clients]);
-    network.heal();
-    etcd.regainQuorum();
-    for (const member of etcd.members) member.start();
-    await Promise.all(watchers);
-    for (const server of [...servers, witness]) await server.stop();
-    const [violation] = checkHistory({
-      operations: recorder.operations,
-      watchers: recorder.watchers,
-      epochs: recorder.epochs,
-      losesEvents: bugs.lostEvents !== undefined || bugs.noDeletesAtCompaction === true,
-    });
-    const operations = recorder.operations.length;
-    if (violation === undefined) return { operations };
-    return { violation: { ...violation, what: `${violation.what} (etcd's bugs: ${JSON.stringify(bugs)})` }, operations };
+  return simulate(seed, (world) => playWorld(world), { steps: MAX_STEPS, keepsLog: false });
+}
+
+async function playWorld(world: SimulatedWorld): Promise<ServerWorldOutcome> {
+  const random = world.random.fork();
+  const bugs = drawBugs(random);
+  const etcd = new SimulatedEtcd(world, { bugs, ...(bugs.progressBeforeEvents === true ? { version: OLD_VERSION } : {}) });
+  const network = new SimulatedNetwork(world, { ...badNetwork, delayMs: 20, cut: 0.01 });
+  const servers = await Promise.all([startServer(world, etcd, network), startServer(world, etcd, network)]);
+  // Sees all, whatever the others miss.
+  const witness = await startServer(world, etcd, new SimulatedNetwork(world, perfectNetwork));
+  await prepare(world, witness.client);
+  const recorder = new Recorder();
+  const end = world.clock.monotonic() + WORK_MS;
+  const isOver = () => world.clock.monotonic() >= end;
+  const context: ClientContext = { recorder, random, sleep: (ms) => world.sleep(ms), isOver, pauseMs: 400 };
+  const rested = { isOver: () => world.clock.monotonic() >= end + REST_MS };
+  const watchers = [...servers, witness].map(({ client }, i) => runWatcher(`watcher ${i + 1}`, client, { ...context, ...rested }));
+  const clients = servers.flatMap(({ client, fenced }, i) => [
+    runClient(client, context),
+    runClient(client, context),
+    runLeader(client, `leader ${i + 1}`, { ...context, fenced }),
+  ]);
+  await Promise.all([disturb(world, { etcd, random, isOver }), ...clients]);
+  network.heal();
+  etcd.regainQuorum();
+  for (const member of etcd.members) member.start();
+  await Promise.all(watchers);
+  for (const server of [...servers, witness]) await server.stop();
+  const [violation] = checkHistory({
+    operations: recorder.operations,
+    watchers: recorder.watchers,
+    epochs: recorder.epochs,
+    losesEvents: bugs.lostEvents !== undefined || bugs.noDeletesAtCompaction === true,
   });
+  const operations = recorder.operations.length;
+  if (violation === undefined) return { operations };
+  return { violation: { ...violation, what: `${violation.what} (etcd's bugs: ${JSON.stringify(bugs)})` }, operations };
 }
 
 /** One of the bugs that etcd had, in half of the worlds. */

@@ -109,7 +109,7 @@ export class SimulatedChannel implements Channel {
       throw rpcErrorOf(error);
     } finally {
       // The reader may have left its loop: the server sees that.
-      serverSide.abort();
+      serverSide.abort(READER_LEFT);
       void answers?.return?.().catch(() => undefined);
       cancelTimer?.();
       signal?.removeEventListener('abort', abort);
@@ -118,6 +118,9 @@ export class SimulatedChannel implements Channel {
     }
   }
 }
+
+/** Shared: an abort without a reason makes an exception with a stack for each call. */
+const READER_LEFT = new RpcError('Canceled', 'context canceled');
 
 /** A handler's failure is the server's answer. */
 function asAnswer(error: unknown): RpcError {

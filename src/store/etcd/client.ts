@@ -16,6 +16,8 @@ import {
 } from '../../grpc/generated/etcd.ts';
 import { RpcError, rpcErrorOf } from '../../grpc/status.ts';
 import { StoreError } from '../contract.ts';
+import type { EtcdActivity, EtcdOperation } from './activity.ts';
+import { readFailure } from './errors.ts';
 
 export interface EtcdEndpoint {
   /** For messages: 'https://10.0.0.1:2379'. */
@@ -47,10 +49,13 @@ export class EtcdClient {
   readonly #timeoutMs: number;
   #current = 0;
   #watched = 0;
+  readonly #activity: EtcdActivity | undefined;
   #clusterId: bigint | undefined;
+  #newestRevision = 0n;
 
   /** `timeoutMs`: of one call to one member. */
-  constructor(endpoints: readonly EtcdEndpoint[], timeoutMs: number) {
+  constructor(endpoints: readonly EtcdEndpoint[], timeoutMs: number, activity?: EtcdActivity) {
+    this.#activity = activity;
     this.#endpoints = endpoints;
     this.#timeoutMs = timeoutMs;
     this.#members = endpoints.map(({ url, channel }) => ({
@@ -62,7 +67,12 @@ export class EtcdClient {
   }
 
   range(request: MessageInitShape<typeof RangeRequestSchema>): Promise<RangeResponse> {
-    return this.#ask(({ kv }, options) => kv.range(request, options));
+    return this.#ask('range', ({ kv }, options) => kv.range(request, options));
+  }
+
+  /** Of etcd, in any answer so far. */
+  get newestRevision(): bigint {
+    return this.#newestRevision;
   }
 
   /** The next calls go to another member. */
@@ -72,6 +82,7 @@ export class EtcdClient {
 
   async txn(request: MessageInitShape<typeof TxnRequestSchema>): Promise<TxnResponse> {
     return this.#ask(
+      'txn',
       ({ kv }, options) => kv.txn(request, options),
       ({ isUnsent }) => isUnsent,
     );
@@ -93,11 +104,11 @@ export class EtcdClient {
   }
 
   async compact(revision: number): Promise<void> {
-    await this.#ask(({ kv }, options) => kv.compact({ revision: BigInt(revision) }, options));
+    await this.#ask('compact', ({ kv }, options) => kv.compact({ revision: BigInt(revision) }, options));
   }
 
   status(): Promise<StatusResponse> {
-    return this.#ask(({ maintenance }, options) => maintenance.status({}, options));
+    return this.#ask('status', ({ maintenance }, options) => maintenance.status({}, options));
   }
 
   /** Another one with each call. */
@@ -115,16 +126,19 @@ export class EtcdClient {
     for (const { channel } of this.#endpoints) channel.close();
   }
 
+  #ask<T extends Answer>(operation: EtcdOperation, call: MemberCall<T>, mayRepeat: (failure: RpcError) => boolean = isOfMember): Promise<T> {
+    const ask = (): Promise<T> => this.#askMembers(operation, call, mayRepeat);
+    return this.#activity === undefined ? ask() : this.#activity.request(ask, silenceOf);
+  }
+
   /** Each member once, at least two attempts. */
-  async #ask<T extends { header?: ResponseHeader | undefined }>(
-    call: (member: Member, options: { readonly timeoutMs: number }) => Promise<T>,
-    mayRepeat: (failure: RpcError) => boolean = isOfMember,
-  ): Promise<T> {
+  async #askMembers<T extends Answer>(operation: EtcdOperation, call: MemberCall<T>, mayRepeat: (failure: RpcError) => boolean): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       const current = this.#current;
       const member = this.#at(current);
       try {
-        return this.#checked(member, await call(member, { timeoutMs: this.#timeoutMs }));
+        const answer = call(member, { timeoutMs: this.#timeoutMs });
+        return this.#checked(member, await (this.#activity?.call(operation, answer) ?? answer));
       } catch (error) {
         if (error instanceof StoreError) throw error;
         const failure = rpcErrorOf(error);
@@ -141,11 +155,14 @@ export class EtcdClient {
   }
 
   /** @throws StoreError `foreign` */
-  #checked<T extends { header?: ResponseHeader | undefined }>(member: Member, answer: T): T {
-    const { clusterId } = answer.header ?? {};
+  #checked<T extends Answer>(member: Member, answer: T): T {
+    const { clusterId, revision = 0n } = answer.header ?? {};
     if (clusterId === undefined) return answer;
     this.#clusterId ??= clusterId;
-    if (clusterId === this.#clusterId) return answer;
+    if (clusterId === this.#clusterId) {
+      if (revision > this.#newestRevision) this.#newestRevision = revision;
+      return answer;
+    }
     throw new StoreError(
       'foreign',
       `${member.url} belongs to another etcd cluster (${clusterId.toString(16)}) than the other servers (${this.#clusterId.toString(16)})`,
@@ -153,5 +170,14 @@ export class EtcdClient {
   }
 }
 
+interface Answer {
+  header?: ResponseHeader | undefined;
+}
+
+type MemberCall<T> = (member: Member, options: { readonly timeoutMs: number }) => Promise<T>;
+
 /** Another member may answer better. */
 const isOfMember = ({ code }: RpcError): boolean => code === 'Unavailable' || code === 'DeadlineExceeded' || code === 'Internal' || code === 'Unknown';
+
+/** Why no member answers; undefined: the error is an answer. */
+const silenceOf = (error: unknown): string | undefined => (isOfMember(rpcErrorOf(error)) ? readFailure(error).message : undefined);

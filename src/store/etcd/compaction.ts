@@ -1,5 +1,6 @@
 import { Compare_CompareResult, Compare_CompareTarget } from '../../grpc/generated/etcd.ts';
 import type { Cancel, World } from '../../world/world.ts';
+import type { EtcdActivity } from './activity.ts';
 import type { EtcdClient } from './client.ts';
 import type { EtcdKeys } from './keys.ts';
 
@@ -11,20 +12,28 @@ interface Round {
   readonly revision: number;
 }
 
+export interface CompactionContext {
+  readonly client: EtcdClient;
+  readonly keys: EtcdKeys;
+  readonly activity: EtcdActivity;
+  readonly world: Pick<World, 'timers' | 'log'>;
+}
+
 /**
  * Compacts etcd as Kubernetes does (apiserver: storage/etcd3/compact.go): of several servers, the one that first writes the key of the round
  * compacts to the revision of the round before, which is one interval old. So an interrupted watch of any server can be resumed for that long.
  */
 export function compactTogether(
-  { client, keys, world }: { readonly client: EtcdClient; readonly keys: EtcdKeys; readonly world: Pick<World, 'timers' | 'log'> },
+  context: CompactionContext,
   { intervalMs, onRound }: { /** 0: never. */ readonly intervalMs: number; readonly onRound: () => void },
 ): Cancel {
+  const { world } = context;
   let round: Round = { version: 0n, revision: 0 };
   let cancelled = false;
   let cancelTimer: Cancel = () => undefined;
   const run = async (): Promise<void> => {
     try {
-      round = await compactRound(client, keys, round);
+      round = await compactRound(context, round);
       onRound();
     } catch (error) {
       world.log.warn('cannot compact etcd', { revision: round.revision, error });
@@ -41,7 +50,7 @@ export function compactTogether(
   };
 }
 
-async function compactRound(client: EtcdClient, keys: EtcdKeys, { version, revision }: Round): Promise<Round> {
+async function compactRound({ client, keys, activity }: CompactionContext, { version, revision }: Round): Promise<Round> {
   const key = keys.compaction;
   const { header, succeeded, responses } = await client.txn({
     compare: [{ key, target: Compare_CompareTarget.VERSION, result: Compare_CompareResult.EQUAL, targetUnion: { case: 'version', value: version } }],
@@ -50,9 +59,15 @@ async function compactRound(client: EtcdClient, keys: EtcdKeys, { version, revis
   });
   const now = Number(header?.revision ?? 0n);
   if (!succeeded) {
-    const found = responses[0]?.response;
-    return { version: found?.case === 'responseRange' ? (found.value.kvs[0]?.version ?? 0n) : 0n, revision: now };
+    const response = responses[0]?.response;
+    const found = response?.case === 'responseRange' ? response.value.kvs[0] : undefined;
+    const compacted = Number(new TextDecoder().decode(found?.value));
+    if (compacted > 0) activity.tell({ type: 'compaction', revision: compacted, isOwn: false });
+    return { version: found?.version ?? 0n, revision: now };
   }
-  if (revision > 0) await client.compact(revision);
+  if (revision > 0) {
+    await client.compact(revision);
+    activity.tell({ type: 'compaction', revision, isOwn: true });
+  }
   return { version: version + 1n, revision: now };
 }

@@ -1,5 +1,6 @@
 import type { KeyValue } from '../../grpc/generated/etcd.ts';
 import type { Entry, Range, RangeResult, StoreError } from '../contract.ts';
+import type { EtcdActivity } from './activity.ts';
 import type { EtcdClient } from './client.ts';
 import { readFailure } from './errors.ts';
 import type { EtcdKeys } from './keys.ts';
@@ -11,6 +12,7 @@ export interface ConsistentReadsOptions {
   readonly client: EtcdClient;
   readonly keys: EtcdKeys;
   readonly mirror: Mirror;
+  readonly activity: EtcdActivity;
   readonly stream: WatchStream;
   /** How far the mirror may be behind before a read goes to etcd itself, and the watch to another member. */
   readonly stallMs: number;
@@ -36,8 +38,9 @@ export class ConsistentReads {
   }
 
   async get(key: string): Promise<Entry | undefined> {
-    const { client, keys, mirror } = this.#options;
+    const { client, keys, mirror, activity } = this.#options;
     if (await this.#isCurrent()) return mirror.get(key);
+    activity.tell({ type: 'direct-read' });
     const { kvs } = await client.range({ key: keys.encode(key) }).catch(refused);
     return kvs[0] && this.entryOf(kvs[0]);
   }
@@ -67,13 +70,13 @@ export class ConsistentReads {
   }
 
   async #reaches(revision: number): Promise<boolean> {
-    const { mirror, stream, stallMs } = this.#options;
+    const { mirror, stream, stallMs, activity } = this.#options;
     if (revision <= mirror.revision()) return true;
     if (!stream.isProgressTrusted) return false;
     stream.requestProgress();
-    if (await mirror.reach(revision, stallMs)) return true;
-    stream.restart();
-    return false;
+    const reached = await activity.wait('read', mirror.reach(revision, stallMs));
+    if (!reached) stream.restart();
+    return reached;
   }
 
   /** The mirror's own entry, if it has that revision. */
@@ -84,10 +87,11 @@ export class ConsistentReads {
   }
 
   async #rangeOfEtcd(range: Range): Promise<RangeResult> {
-    const { client, keys, mirror } = this.#options;
+    const { client, keys, mirror, activity } = this.#options;
     const { from, to, revision, limit } = range;
     // For etcd, a range without an end is a key.
     if (from >= to) return mirror.range(range);
+    activity.tell({ type: 'direct-read' });
     const bounds = { key: keys.encode(from), rangeEnd: keys.encode(to), ...(revision !== undefined && { revision: keys.etcdRevision(revision) }) };
     // For etcd, no entries at all is another question, and 0 no limit.
     const { header, kvs, count } = await client.range({ ...bounds, ...(limit === 0 ? { countOnly: true } : { limit: BigInt(limit ?? 0) }) }).catch(refused);

@@ -15,6 +15,7 @@ import {
   type Write,
 } from '../contract.ts';
 import { Version } from '../mvcc/version.ts';
+import { EtcdActivity, type EtcdEvent } from './activity.ts';
 import { EtcdClient, type EtcdEndpoint } from './client.ts';
 import { compactTogether } from './compaction.ts';
 import { ConsistentReads } from './consistent-reads.ts';
@@ -34,7 +35,7 @@ export interface EtcdStoreOptions extends ClusterIds {
   readonly endpoints: readonly EtcdEndpoint[];
   /** '/mooring': all keys of the store begin with it. */
   readonly prefix: string;
-  readonly world: Pick<World, 'timers' | 'log'>;
+  readonly world: Pick<World, 'clock' | 'timers' | 'log'>;
   /** Of one call to one member. */
   readonly requestTimeoutMs?: number;
   /** How far the mirror may be behind before a read goes to etcd itself, and the watch to another member. */
@@ -48,8 +49,12 @@ export interface EtcdStoreOptions extends ClusterIds {
 export interface EtcdStore extends Store {
   /** Of the store, for as long as it exists. */
   readonly clusterId: string;
-  /** Why writes may be refused now; undefined: nothing is known. */
+  /** Why writes may be refused now, or etcd does not answer; undefined: nothing is known. */
   writeProblem(): string | undefined;
+  /** How many revisions the mirror is behind the newest that etcd has named. Those of other programs count until the watch has told its progress. */
+  lag(): number;
+  /** One listener, for metrics. */
+  observe(listener: (event: EtcdEvent) => void): void;
 }
 
 const DEFAULT_REQUEST_TIMEOUT_MS = 10_000;
@@ -71,14 +76,15 @@ const AUDIT_AGAIN_MS = 1_000;
  * Errors: `unavailable`, `foreign`, `unsupported`, `newer-version` from opening; `undecided`, `unavailable`, `full`, `too-large` from writing.
  */
 export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStore> {
-  const client = new EtcdClient(options.endpoints, options.requestTimeoutMs ?? DEFAULT_REQUEST_TIMEOUT_MS);
+  const activity = new EtcdActivity(options.world.clock);
+  const client = new EtcdClient(options.endpoints, options.requestTimeoutMs ?? DEFAULT_REQUEST_TIMEOUT_MS, activity);
   try {
     const { version, errors } = await client.status();
     refuseTooOld(version);
     const { clusterId, keys } = await claimPrefix(client, options.prefix, options);
     const state = await readState({ client, keys, pageSize: options.pageSize ?? DEFAULT_PAGE_SIZE });
     const mirror = new Mirror(state, { keys, timers: options.world.timers });
-    return new MirroredStore(options, { client, keys, mirror, clusterId, isFull: errors.some((error) => error.includes('NOSPACE')) });
+    return new MirroredStore(options, { client, activity, keys, mirror, clusterId, isFull: errors.some((error) => error.includes('NOSPACE')) });
   } catch (error) {
     client.close();
     throw readFailure(error);
@@ -87,6 +93,7 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStor
 
 interface Opened {
   readonly client: EtcdClient;
+  readonly activity: EtcdActivity;
   readonly keys: EtcdKeys;
   readonly mirror: Mirror;
   readonly clusterId: string;
@@ -105,6 +112,7 @@ class MirroredStore implements EtcdStore {
   readonly clusterId: string;
   readonly #options: EtcdStoreOptions;
   readonly #client: EtcdClient;
+  readonly #activity: EtcdActivity;
   readonly #keys: EtcdKeys;
   readonly #mirror: Mirror;
   readonly #stream: WatchStream;
@@ -120,10 +128,11 @@ class MirroredStore implements EtcdStore {
   #failed: StoreError | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(options: EtcdStoreOptions, { client, keys, mirror, clusterId, isFull }: Opened) {
+  constructor(options: EtcdStoreOptions, { client, activity, keys, mirror, clusterId, isFull }: Opened) {
     this.clusterId = clusterId;
     this.#options = options;
     this.#client = client;
+    this.#activity = activity;
     this.#keys = keys;
     this.#mirror = mirror;
     this.#writeProblem = isFull ? noSpace('alarm:NOSPACE') : undefined;
@@ -134,6 +143,7 @@ class MirroredStore implements EtcdStore {
       client,
       keys,
       mirror,
+      activity,
       stream,
       stallMs: this.#stallMs,
       lost: (found, known) => this.#fail(found, known),
@@ -141,7 +151,7 @@ class MirroredStore implements EtcdStore {
     });
     stream.start();
     const intervalMs = options.compactionIntervalMs ?? DEFAULT_COMPACTION_INTERVAL_MS;
-    this.#cancelCompaction = compactTogether({ client, keys, world }, { intervalMs, onRound: () => void this.#audit() });
+    this.#cancelCompaction = compactTogether({ client, keys, activity, world }, { intervalMs, onRound: () => void this.#audit() });
   }
 
   revision(): number {
@@ -166,7 +176,15 @@ class MirroredStore implements EtcdStore {
   }
 
   writeProblem(): string | undefined {
-    return this.#failed?.message ?? this.#writeProblem;
+    return this.#failed?.message ?? this.#activity.problem() ?? this.#writeProblem;
+  }
+
+  lag(): number {
+    return Math.max(0, this.#keys.revisionOf(this.#client.newestRevision) - this.#mirror.revision());
+  }
+
+  observe(listener: (event: EtcdEvent) => void): void {
+    this.#activity.observe(listener);
   }
 
   async get(key: string): Promise<Entry | undefined> {
@@ -247,6 +265,7 @@ class MirroredStore implements EtcdStore {
     } catch (error) {
       const failure = writeFailure(error);
       if (failure.code === 'full') this.#writeProblem = failure.message;
+      if (failure.code === 'undecided') this.#activity.tell({ type: 'undecided' });
       throw failure;
     }
   }
@@ -254,16 +273,27 @@ class MirroredStore implements EtcdStore {
   async #conclude({ compares, writes }: Transaction, { revision, succeeded, responses }: Answer): Promise<TransactionResult> {
     if (!succeeded) {
       const conflicts = conflictsOf(compares, responses, this.#keys).map(({ key, found }) => ({ key, found: found && this.#reads.entryOf(found) }));
+      void this.#checkConflicts(conflicts, revision);
       return { ok: false, revision, conflicts };
     }
     if (!hasWritten(responses)) return { ok: true, revision, entries: writes.map(() => undefined) };
     // Every server reads its own writes: the answer waits for the event.
-    if (!(await this.#mirror.reach(revision, this.#stallMs))) {
+    if (!(await this.#activity.wait('write', this.#mirror.reach(revision, this.#stallMs)))) {
       this.#stream.restart();
       if (!(await this.#mirror.reach(revision, this.#stallMs)))
         throw this.#failed ?? new StoreError('undecided', `etcd has written revision ${revision}, and its watch does not deliver it`);
     }
     return { ok: true, revision, entries: writes.map((write) => this.#written(write, revision)) };
+  }
+
+  /**
+   * What etcd found instead, the mirror has at that revision too, or its watch has lost events. Otherwise this server's clients would read the old
+   * object, and get the same conflict again, until the next audit.
+   */
+  async #checkConflicts(conflicts: Extract<TransactionResult, { ok: false }>['conflicts'], revision: number): Promise<void> {
+    if (!(await this.#mirror.reach(revision, this.#stallMs))) return;
+    const lost = conflicts.find(({ key, found }) => this.#mirror.modRevisionAt(key, revision) !== (found?.modRevision ?? 0));
+    if (lost !== undefined && this.#mirror.compactedRevision() <= revision) this.#readAllAgain(lost.key);
   }
 
   #written(write: Write, revision: number): Entry | undefined {
@@ -275,6 +305,7 @@ class MirroredStore implements EtcdStore {
   #suspect(): void {
     this.#isSuspect = true;
     this.#openings++;
+    this.#activity.tell({ type: 'watch' });
     void this.#audit();
   }
 
@@ -283,6 +314,7 @@ class MirroredStore implements EtcdStore {
     const state = await readState({ client: this.#client, keys: this.#keys, pageSize: this.#options.pageSize ?? DEFAULT_PAGE_SIZE });
     if (state.revision < known) throw this.#fail(state.revision, known);
     this.#options.world.log.warn('read all objects from etcd again: watches begin anew', { from: known, to: state.revision });
+    this.#activity.tell({ type: 'reload' });
     if (this.#closing === undefined) this.#mirror.replace(state);
   }
 
@@ -299,13 +331,19 @@ class MirroredStore implements EtcdStore {
       // A watch that began meanwhile is not compared yet: its own audit is under way.
       if (openings === this.#openings) this.#isSuspect &&= difference !== undefined || !this.#stream.isProgressTrusted;
       if (difference === undefined) return;
-      world.log.error('the watch of etcd has lost events: all objects are read again', { revision: this.#mirror.revision(), key: difference });
-      this.#stream.reload();
+      this.#readAllAgain(difference);
     } catch (error) {
       // etcd is not there, or has compacted the revision.
       world.log.debug('the mirror was not compared with etcd', { error });
       if (this.#isSuspect && this.#closing === undefined) world.timers.after(AUDIT_AGAIN_MS, () => void this.#audit());
     }
+  }
+
+  /** `key`: etcd has it at another revision than the mirror. */
+  #readAllAgain(key: string): void {
+    this.#options.world.log.error('the watch of etcd has lost events: all objects are read again', { revision: this.#mirror.revision(), key });
+    this.#isSuspect = true;
+    this.#stream.reload();
   }
 
   #fail(found: number, known: number): StoreError {

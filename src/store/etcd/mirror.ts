@@ -110,6 +110,12 @@ export class Mirror extends ReadableStore {
     return version?.modRevision === revision ? version : undefined;
   }
 
+  /** Of a key as of this revision; 0: it does not exist then. */
+  modRevisionAt(key: string, revision: number): number {
+    const newest = this.tree.newest(key);
+    return (newest && versionAt(newest, revision))?.modRevision ?? 0;
+  }
+
   /** Until the result is called. */
   expectPuts(writes: readonly Write[]): () => void {
     const puts = writes.filter((write) => write.type === 'put');

@@ -124,6 +124,24 @@ test('#17529: events that are lost on a slow stream are found, by the next event
     for (const store of [a, b]) expect((await store.range(all)).entries.map(({ modRevision }) => modRevision)).toEqual(truth);
   }));
 
+test('#17529: a conflict that the mirror has no event of is a lost event: all objects are read again', () =>
+  simulate(8, async (world) => {
+    const { etcd, a, b } = await twoServers(world);
+    const { revision: old } = await write(a, { '/a': 'old' });
+    await b.get('/a');
+    etcd.bugs = { lostEvents: 1 };
+    void write(a, { '/a': 'new' }).catch(() => undefined);
+    await world.sleep(100);
+    etcd.bugs = {};
+    // The mirror passes the lost revision, and nothing shows that it was one.
+    await write(b, { '/b': 'x' });
+    expect(text(await b.get('/a'))).toBe('old');
+    const seen = record(b, '/', b.revision());
+    expect(await b.transact({ compares: [at('/a', old)], writes: [put('/a', bytes('mine'))] })).toMatchObject({ ok: false, conflicts: [{ key: '/a' }] });
+    expect(await seen.ended).toMatchObject({ code: 'compacted' });
+    expect(text(await b.get('/a'))).toBe('new');
+  }));
+
 test('#20418: a member that was paused and answers with the past takes no server back behind what it has seen', () =>
   simulate(7, async (world) => {
     const { etcd, a } = await twoServers(world);
