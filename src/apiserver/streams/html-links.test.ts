@@ -48,4 +48,15 @@ describe('links of a page behind the proxy', () => {
     expect((stream.read() as Buffer).length).toBeGreaterThan(80_000);
     expect(await rewritten(`${long}<a href="/x">`, 1000)).toBe(`${long}<a href="${prefix}/x">`);
   });
+
+  test.each(['<a ', "<a '", '<script></script', '<!-', '<'])('cost time in proportion to the page, also if it is made of %j', async (part) => {
+    const cost = async (bytes: number): Promise<number> => {
+      const before = process.cpuUsage().user;
+      await rewritten(part.repeat(bytes / part.length));
+      return process.cpuUsage().user - before;
+    };
+    await cost(20_000);
+    // In one chunk; the square of 1 MB would take minutes.
+    expect(await cost(1_000_000)).toBeLessThan(5_000_000);
+  });
 });

@@ -82,13 +82,14 @@ export class HtmlLinks extends Transform {
 
   #process(isLast: boolean): void {
     const text = this.#waiting;
+    const lowerCase = text.toLowerCase();
     let at = 0;
     let output = '';
     while (at < text.length) {
-      const end = this.#textUntil === '' ? this.#endOfPart(text, at) : this.#endOfText(text, at);
-      // A part without its end waits for the next chunk; what is too long, or the last, is passed on.
+      const end = this.#textUntil === '' ? this.#endOfPart(text, at) : this.#endOfText(lowerCase, at);
+      // A part without its end waits for the next chunk; what is too long, or the last, is passed on. It is not looked at again, so that the work stays linear.
       if (end === undefined && !isLast && text.length - at <= maxTagLength) break;
-      const part = text.slice(at, end ?? (isLast ? text.length : at + 1));
+      const part = text.slice(at, end ?? (isLast ? text.length : at + maxTagLength));
       output += this.#rewritten(part);
       at += part.length;
     }
@@ -118,14 +119,14 @@ export class HtmlLinks extends Transform {
   }
 
   /** Where text without tags ends, its end included; all but what may be the beginning of its end, if that is further on. */
-  #endOfText(text: string, at: number): number | undefined {
+  #endOfText(lowerCase: string, at: number): number | undefined {
     const end = this.#textUntil;
-    const found = text.slice(at).toLowerCase().indexOf(end);
+    const found = lowerCase.indexOf(end, at);
     if (found >= 0) {
       this.#textUntil = '';
-      return at + found + end.length;
+      return found + end.length;
     }
-    const certain = text.length - end.length + 1;
+    const certain = lowerCase.length - end.length + 1;
     return certain > at ? certain : undefined;
   }
 
