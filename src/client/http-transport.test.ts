@@ -150,3 +150,13 @@ test('a watch that was closed delivers nothing more, and lets the server know', 
   });
   await closed;
 });
+
+test('a path without objects is read with its code, also if it is a refusal', async () => {
+  const transport = await connect((request, response) => {
+    if (request.url === '/base/readyz') response.writeHead(500).end('[-]store failed: reason withheld\n');
+    else response.destroy();
+  });
+  expect(await transport.readPath('/readyz')).toEqual({ code: 500, text: '[-]store failed: reason withheld\n' });
+  expect(await transport.readText(get('/readyz'))).toBeUndefined();
+  expect(await transport.readPath('/away')).toBeUndefined();
+});

@@ -87,18 +87,26 @@ export class HttpTransport implements Transport {
 
   /** An answer that is no object: the log of a container. Undefined: it is refused, or does not come in time. */
   async readText(request: TransportRequest): Promise<string | undefined> {
-    return await new Promise<string | undefined>((resolve) => {
+    const answer = await this.#textOf(request);
+    return answer?.code === 200 ? answer.text : undefined;
+  }
+
+  /** What the server says at a path that has no objects: '/readyz'. Undefined: no answer came in time. */
+  readPath(path: string): Promise<{ readonly code: number; readonly text: string } | undefined> {
+    return this.#textOf({ info: { type: 'path', verb: 'get', path }, query: new URLSearchParams() });
+  }
+
+  async #textOf(request: TransportRequest): Promise<{ readonly code: number; readonly text: string } | undefined> {
+    return await new Promise((resolve) => {
       const call = this.#open(this.#servers.current, request, (response) => {
         readAll(response).then(
-          (text) => resolve(response.statusCode === 200 ? text : undefined),
+          (text) => resolve({ code: response.statusCode ?? 0, text }),
           () => resolve(undefined),
         );
       });
-      const cancel = this.#options.world.timers.after(this.#options.timeoutMs ?? usualTimeoutMs, () => call.destroy());
-      call.on('close', () => {
-        cancel();
-        resolve(undefined);
-      });
+      const cancel = this.#options.world.timers.after(this.#options.timeoutMs ?? usualTimeoutMs, () => call.destroy(new Error('no answer in time')));
+      // A request may be closed before the end of its answer was read: only its failure says that no answer comes.
+      call.on('close', cancel);
       call.on('error', () => resolve(undefined));
     });
   }

@@ -11,6 +11,7 @@ import { dataDirOf } from '../cluster/life-cycle/cluster-record.ts';
 import { version } from '../cluster/version.ts';
 import { createRealWorld } from '../host/world.ts';
 import type { LogReader } from '../why/reading/cluster-reader.ts';
+import type { PathReader } from '../why/reading/store-problem.ts';
 import type { World } from '../world/world.ts';
 import { type Flag, type FlagValues, UsageError } from './command.ts';
 
@@ -82,6 +83,7 @@ const timeoutMs = 30_000;
 export interface CommandContext {
   readonly world: World;
   readonly logs: LogReader;
+  readonly paths: PathReader;
 }
 
 const logReader = (transport: HttpTransport): LogReader => ({
@@ -99,7 +101,7 @@ export async function withClient<T>(access: HttpAccess, command: string, task: (
   const world = createRealWorld({ logLevel: 'silent' });
   const transport = new HttpTransport({ access, world, userAgent: `moor/${version} (${command})`, timeoutMs });
   try {
-    return await task(createClient({ transport }), { world, logs: logReader(transport) });
+    return await task(createClient({ transport }), { world, logs: logReader(transport), paths: { read: (each) => transport.readPath(each) } });
   } finally {
     transport.close();
   }

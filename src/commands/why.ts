@@ -2,11 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpAccess } from '../client/http-transport.ts';
 import { terminal } from '../host/terminal.ts';
 import { explain } from '../why/explain.ts';
-import type { Explanation, Overview } from '../why/explanation/explanation.ts';
+import { type Explanation, explainUnread, type Overview, type StoreProblem } from '../why/explanation/explanation.ts';
 import { render, renderOverview } from '../why/explanation/render.ts';
 import { overviewOf } from '../why/overview.ts';
-import { ClusterError } from '../why/reading/cluster-reader.ts';
+import { rfc3339 } from '../why/explanation/timestamps.ts';
+import { ClusterError, StoreUnavailable } from '../why/reading/cluster-reader.ts';
 import { type ReadOptions, readEverything, readObjects } from '../why/reading/read-objects.ts';
+import { type PathReader, readStoreProblem } from '../why/reading/store-problem.ts';
 import { parseTarget, type Target, targetUsage } from '../why/explanation/target.ts';
 import { accessFlags, accessOf, readingText, withClient } from './cluster-access.ts';
 import { type Command, type FlagValues, UsageError } from './command.ts';
@@ -72,8 +74,8 @@ function whyOptions(flags: FlagValues): WhyOptions {
 async function runWhy(options: WhyOptions): Promise<ExitCode> {
   const { access, watch } = options;
   try {
-    return await withClient(access, 'why', async (client, { world, logs }) => {
-      const ask = () => answerOf(options, { client, logs, now: world.clock.now() });
+    return await withClient(access, 'why', async (client, { world, logs, paths }) => {
+      const ask = () => answerWithStore(options, { client, logs, paths, now: world.clock.now() });
       const first = await withProgress(readingText(access), ask);
       process.stdout.write(printed(first, options));
       return watch ? await watchAnswer({ first, ask, options }) : exitCodeOf(first);
@@ -87,6 +89,28 @@ async function runWhy(options: WhyOptions): Promise<ExitCode> {
 
 type Answer = Explanation | Overview;
 
+/** Objects can often be read while the store takes no writes: so long is waited for them then. */
+const readingMs = 10_000;
+
+/** What the server says of its store comes first: everything else waits for it. */
+async function answerWithStore(options: WhyOptions, reading: ReadOptions & { readonly paths: PathReader }): Promise<Answer> {
+  const store = await readStoreProblem(reading.paths);
+  const answer = answerOf(options, reading).catch((error: unknown) => {
+    if (error instanceof StoreUnavailable) return unreadAnswer(options, error.problem, reading.now);
+    throw error;
+  });
+  if (store === undefined) return answer;
+  const read = await Promise.race([answer, sleep(readingMs, undefined, { ref: false })]);
+  return read === undefined ? unreadAnswer(options, store, reading.now) : { ...read, store };
+}
+
+function unreadAnswer({ target }: WhyOptions, store: StoreProblem, now: number): Answer {
+  const asOf = rfc3339(now);
+  return target === undefined
+    ? { asOf, stuck: [], waiting: [], unseen: [{ what: 'any object', because: 'the store does not answer' }], store }
+    : explainUnread(target, store, asOf);
+}
+
 const isOverview = (answer: Answer): answer is Overview => 'stuck' in answer;
 
 async function answerOf({ target, namespace, ownNamespace }: WhyOptions, reading: ReadOptions): Promise<Answer> {
@@ -98,6 +122,7 @@ async function answerOf({ target, namespace, ownNamespace }: WhyOptions, reading
 }
 
 function exitCodeOf(answer: Answer): ExitCode {
+  if (answer.store !== undefined) return exitCodes.notInOrder;
   if (isOverview(answer)) return answer.stuck.length === 0 ? exitCodes.success : exitCodes.notInOrder;
   return answer.verdict === 'absent' ? exitCodes.failure : answer.verdict === 'stuck' ? exitCodes.notInOrder : exitCodes.success;
 }

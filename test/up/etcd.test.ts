@@ -49,6 +49,10 @@ describe.runIf(etcdProgram !== undefined)('moor up --store etcd', () => {
     await etcd.signal(0, 'SIGKILL');
     const refused = await again.kubectl('create', 'configmap', 'later', '--request-timeout=60s');
     expect(refused.code).not.toBe(0);
+    const why = (...args: string[]) => runMoor('why', ...args, '--kubeconfig', again.kubeconfig);
+    const waits = expect.stringMatching(/^Everything waits for the store of the API server: etcd does not answer/) as string;
+    expect(await why()).toMatchObject({ code: 3, stdout: waits });
+    expect(await why('pvc/data', '-o', 'json')).toMatchObject({ code: 3, stdout: expect.stringContaining('"code": "StoreNotAvailable"') as string });
     etcd.start(0);
     await isThere(again, 'kept');
     await applied(again, 'back');

@@ -8,6 +8,8 @@ export interface Explanation extends ObjectExplanation {
   readonly asOf: string;
   /** What could not be read; the explanation draws no conclusion from it. */
   readonly unseen: readonly UnreadResource[];
+  /** Absent: the store of the API server works, or nothing is known of it. */
+  readonly store?: StoreProblem;
 }
 
 export interface Overview {
@@ -18,6 +20,15 @@ export interface Overview {
   /** What a component takes care of. */
   readonly waiting: readonly ObjectExplanation[];
   readonly unseen: readonly UnreadResource[];
+  readonly store?: StoreProblem;
+}
+
+/** The store of the API server does not take or show changes: everything waits for it. */
+export interface StoreProblem {
+  /** The check of /readyz that fails. */
+  readonly check: string;
+  /** Null: the server does not tell this user. */
+  readonly reason: string | null;
 }
 
 /** The explanation of one object, without what it shares with the others. */
@@ -108,3 +119,18 @@ export function explanationOf(about: Target, { state, since }: ObjectState, diag
 }
 
 export const nothingToDo: Next = { who: 'none', does: 'nothing has to happen' };
+
+/** What is known of an object that cannot be read because of the store. */
+export function explainUnread(about: Target, store: StoreProblem, asOf: string): Explanation {
+  const explained = explanationOf(
+    about,
+    { state: 'Unknown', since: undefined },
+    {
+      verdict: 'stuck',
+      code: 'StoreNotAvailable',
+      summary: 'The object cannot be read as long as the store does not work.',
+      next: { who: 'you', does: 'see to the store of the API server' },
+    },
+  );
+  return { ...explained, asOf, unseen: [], store };
+}

@@ -1,5 +1,15 @@
 /** An explanation as text for a terminal. */
-import { type Candidate, type Explanation, type Fix, type Next, nothingToDo, type ObjectExplanation, type Overview, type Verdict } from './explanation.ts';
+import {
+  type Candidate,
+  type Explanation,
+  type Fix,
+  type Next,
+  nothingToDo,
+  type ObjectExplanation,
+  type Overview,
+  type StoreProblem,
+  type Verdict,
+} from './explanation.ts';
 import { timeOf } from './timestamps.ts';
 import { shortName, type Target } from './target.ts';
 import { listed, plural } from './words.ts';
@@ -18,6 +28,7 @@ const mostInPart = 3;
 export function render(written: Explanation, { colour, width }: RenderOptions): string {
   const explanation = printable(written);
   const writer = new ExplanationWriter(explanation.asOf, { colour, width: Math.min(Math.max(width, 40), 100) });
+  if (explanation.store !== undefined) writer.preamble(storeText(explanation.store));
   writer.explanation(explanation, '', mostCandidates);
   for (const { what, because } of explanation.unseen) writer.paragraph(`Could not read ${what}: ${because}`, '');
   return writer.text();
@@ -25,7 +36,7 @@ export function render(written: Explanation, { colour, width }: RenderOptions): 
 
 /** One line for each object that is stuck; undefined: the terminal's width does not matter. */
 export function renderOverview(written: Overview, { colour, width }: { readonly colour: boolean; readonly width: number | undefined }): string {
-  const { asOf, stuck, waiting, unseen } = printable(written);
+  const { asOf, stuck, waiting, unseen, store } = printable(written);
   const rows = stuck.map(({ about, state, since, summary }) => [placedName(about), state, ageOf(asOf, since), summary]);
   const widths = [0, 1, 2].map((i) => Math.max(0, ...rows.map((row) => (row[i] ?? '').length)));
   const lines = rows.map((row) => {
@@ -38,8 +49,16 @@ export function renderOverview(written: Overview, { colour, width }: { readonly 
     waiting.length === 0
       ? ''
       : ` ${plural(waiting.length, 'object')} ${waiting.length === 1 ? 'waits' : 'wait'} for a component or a user, as ${waiting.length === 1 ? 'it' : 'they'} should.`;
-  const end = stuck.length === 0 ? `Nothing is stuck.${left}` : `${plural(stuck.length, 'object')} stuck.${left} "moor why KIND/NAME -n NAMESPACE" says more.`;
-  return `${[...lines, ...(lines.length === 0 ? [] : ['']), end, ...unseen.map(({ what, because }) => `Could not read ${what}: ${because}`)].join('\n')}\n`;
+  const nothing = store === undefined ? 'Nothing is stuck.' : 'Of the objects that were read, none is stuck for another reason.';
+  const end = stuck.length === 0 ? `${nothing}${left}` : `${plural(stuck.length, 'object')} stuck.${left} "moor why KIND/NAME -n NAMESPACE" says more.`;
+  const first = store === undefined ? [] : [storeText(store), ''];
+  return `${[...first, ...lines, ...(lines.length === 0 ? [] : ['']), end, ...unseen.map(({ what, because }) => `Could not read ${what}: ${because}`)].join('\n')}\n`;
+}
+
+/** What comes first, since everything waits for it. */
+function storeText({ check, reason }: StoreProblem): string {
+  const why = reason ?? `the check "${check}" of /readyz fails, and the server tells the reason to its administrators only.`;
+  return `Everything waits for the store of the API server: ${why}`;
 }
 
 /** 'pvc/data -n shop': as `moor why` takes it. */
@@ -92,6 +111,11 @@ class ExplanationWriter {
       this.#lines.push('');
       this.explanation(part, `${indent}  `, mostInPart);
     }
+  }
+
+  /** With an empty line after it. */
+  preamble(text: string): void {
+    this.#lines.push(...wrap(text, '', this.#options.width), '');
   }
 
   /** With an empty line before it. */

@@ -7,11 +7,24 @@ import type { Client, ListOptions, Ref } from '../../client/client.ts';
 import type { Pod } from '../../api/generated/types.ts';
 import type { ContainerLog } from '../graph/cluster-objects.ts';
 import { containerTrouble } from '../pods/containers.ts';
-import type { UnreadResource } from '../explanation/explanation.ts';
+import { ApiError } from '../../api/status.ts';
+import type { StoreProblem, UnreadResource } from '../explanation/explanation.ts';
+import { type PathReader, readStoreProblem } from './store-problem.ts';
 
 /** The cluster does not answer, or does not let the target be read. */
 export class ClusterError extends Error {
   override readonly name: string = 'ClusterError';
+}
+
+/** Objects cannot be read because of the server's store. */
+export class StoreUnavailable extends ClusterError {
+  override readonly name = 'StoreUnavailable';
+  readonly problem: StoreProblem;
+
+  constructor(problem: StoreProblem) {
+    super(`the API server waits for its store: ${problem.reason ?? `its check "${problem.check}" fails`}`);
+    this.problem = problem;
+  }
 }
 
 /** No answer came. */
@@ -41,11 +54,13 @@ export interface LogRequest {
 export class ClusterReader {
   readonly #client: Client;
   readonly #logs: LogReader | undefined;
+  readonly #paths: PathReader | undefined;
   readonly #unseen: UnreadResource[] = [];
 
-  constructor(client: Client, logs?: LogReader) {
+  constructor(client: Client, { logs, paths }: { readonly logs?: LogReader | undefined; readonly paths?: PathReader | undefined } = {}) {
     this.#client = client;
     this.#logs = logs;
+    this.#paths = paths;
   }
 
   get unseen(): readonly UnreadResource[] {
@@ -134,7 +149,15 @@ export class ClusterReader {
     }
   }
 
-  #unreadable(kind: Kind<never>, { reason, error }: { readonly reason: string; readonly error: Error }, namespace: string | undefined): undefined {
+  async #unreadable(
+    kind: Kind<never>,
+    { reason, error }: { readonly reason: string; readonly error: Error },
+    namespace: string | undefined,
+  ): Promise<undefined> {
+    // The other lists would wait as long, one after the other.
+    const isOfServer = reason === 'unreachable' || (error instanceof ApiError && error.code >= 500);
+    const problem = isOfServer && this.#paths !== undefined ? await readStoreProblem(this.#paths) : undefined;
+    if (problem !== undefined) throw new StoreUnavailable(problem);
     if (reason === 'unreachable') throw new ClusterUnreachable(`the cluster does not answer: ${error.message}`);
     if (reason === 'unauthorized') throw new ClusterError(`the cluster does not accept these credentials: ${error.message}`);
     const what = `${qualifiedResource(kind)}${namespace === undefined ? '' : ` in namespace ${namespace}`}`;

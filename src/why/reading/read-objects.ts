@@ -28,25 +28,28 @@ import type { Client } from '../../client/client.ts';
 import type { ClusterObjects, ObjectList } from '../graph/cluster-objects.ts';
 import type { Target, TargetKind } from '../explanation/target.ts';
 import { ClusterError, ClusterReader, type LogReader } from './cluster-reader.ts';
+import type { PathReader } from './store-problem.ts';
 
 export interface ReadOptions {
   readonly client: Client;
   readonly logs?: LogReader;
+  /** Absent: what the server says of its store is not read. */
+  readonly paths?: PathReader;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
 
 /** @throws ClusterError if the cluster does not answer, or the user may not read the target */
-export async function readObjects(target: Target, { client, logs, now }: ReadOptions): Promise<ClusterObjects> {
-  const reader = new ClusterReader(client, logs);
+export async function readObjects(target: Target, { client, logs, paths, now }: ReadOptions): Promise<ClusterObjects> {
+  const reader = new ClusterReader(client, { logs, paths });
   const found = await readFor(reader, target);
   const crashing = (found.pods ?? []).filter((pod) => target.kind !== 'pod' || pod.metadata.name === target.name);
   return objectsOf({ ...found, logs: logs === undefined || target.kind === 'pv' ? [] : await reader.logsOf(crashing, now) }, reader);
 }
 
 /** Everything that may be stuck. `namespace`: only what is in it, beside what is in none. @throws ClusterError */
-export async function readEverything({ client }: Pick<ReadOptions, 'client'>, namespace?: string): Promise<ClusterObjects> {
-  const reader = new ClusterReader(client);
+export async function readEverything({ client, paths }: Pick<ReadOptions, 'client' | 'paths'>, namespace?: string): Promise<ClusterObjects> {
+  const reader = new ClusterReader(client, { paths });
   return objectsOf(await readAll(reader, namespace), reader);
 }
 
