@@ -6,7 +6,7 @@ import path from 'node:path';
 import { layers, run } from './layers.mjs';
 
 /** Changes with what the layers hold. */
-const recipe = '4';
+const recipe = '5';
 
 const testImages = 'registry.k8s.io/e2e-test-images';
 const variables = ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', 'GODEBUG=netdns=go'];
@@ -37,13 +37,18 @@ const images = {
 /** Programs of Kubernetes' module that images hold (tools/peers/kubernetes). */
 export const imagePeers = ['agnhost', 'nonewprivs', 'regression-issue-74839', 'resource-consumer', 'sample-apiserver'];
 
-/** The archive for `moor load`, made once for the programs: their paths by name. */
-export function imageArchive({ programs, cache }) {
+/** Where the archive for `moor load` lies. `programs`: their paths by name. */
+export function archivePath({ programs, cache }) {
   const hash = createHash('sha256')
     .update(JSON.stringify([recipe, programs, images]))
     .digest('hex')
     .slice(0, 12);
-  const archive = path.join(cache, `e2e-images-${hash}.tar`);
+  return path.join(cache, `e2e-images-${hash}.tar`);
+}
+
+/** The archive, made once for the programs. */
+export function imageArchive({ programs, cache }) {
+  const archive = archivePath({ programs, cache });
   if (existsSync(archive)) return archive;
   const work = `${archive}.${process.pid}`;
   try {

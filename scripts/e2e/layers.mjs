@@ -23,8 +23,6 @@ export const layers = {
   tools: (root, { work }) => {
     installPackages(tools, root, work);
     symlinkSync('../../bin/nc.openbsd', path.join(root, 'usr/bin/nc'));
-    // The shell of Debian's busybox takes its own applets before programs of the PATH: nc -v would be an error.
-    symlinkSync('bash', path.join(root, 'bin/sh'));
   },
   agnhost: (root, { programs }) => {
     mkdirSync(path.join(root, 'uploads'));
@@ -32,7 +30,12 @@ export const layers = {
     symlinkSync('agnhost', path.join(root, 'agnhost-2'));
     writeFileSync(path.join(root, 'pause'), '#!/bin/sh\nexec /agnhost pause\n', { mode: 0o755 });
   },
-  kitten: (root) => writeFileSync(path.join(root, 'data.json'), '{\n    "image": "kitten.jpg"\n}\n'),
+  kitten: (root) => {
+    writeFileSync(path.join(root, 'data.json'), '{\n    "image": "kitten.jpg"\n}\n');
+    // Which distribution the original is made of is part of what a spec reads from it.
+    mkdirSync(path.join(root, 'etc'));
+    writeFileSync(path.join(root, 'etc/os-release'), 'NAME="Alpine Linux"\nID=alpine\n');
+  },
   nautilus: (root) => writeFileSync(path.join(root, 'data.json'), '{\n    "image": "nautilus.jpg"\n}\n'),
   nginx: (root, { work }) => {
     installPackages(['nginx'], root, work);
@@ -70,14 +73,20 @@ http {
 }
 `;
 
-/** Debian's static busybox, and a link for each of its applets. */
+/**
+ * Debian's static busybox, and a link for each of its applets but the shell: that of Debian takes its own applets before programs of the PATH (nc -v would be an error), and drops
+ * variables whose names have a '-'. bash does neither.
+ */
 function installBusybox(root, work) {
   const unpacked = path.join(work, 'busybox');
   installPackages(['busybox-static'], unpacked, work);
   const busybox = ['usr/bin/busybox', 'bin/busybox'].map((place) => path.join(unpacked, place)).find((place) => existsSync(place));
   if (busybox === undefined) throw new Error('the package busybox-static has no busybox');
   copyFileSync(busybox, path.join(root, 'bin/busybox'));
-  for (const applet of run(busybox, ['--list']).split('\n')) if (applet !== '' && applet !== 'busybox') symlinkSync('busybox', path.join(root, 'bin', applet));
+  const others = new Set(['', 'busybox', 'sh']);
+  for (const applet of run(busybox, ['--list']).split('\n')) if (!others.has(applet)) symlinkSync('busybox', path.join(root, 'bin', applet));
+  installPackages(['bash-static'], unpacked, work);
+  copyFileSync(path.join(unpacked, 'bin/bash-static'), path.join(root, 'bin/sh'));
 }
 
 /** Unpacks packages with all that they depend on; the empty list of installed packages makes apt-get fetch these too. No script of a package runs. */

@@ -1,5 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Pod } from '../../src/api/generated/types.ts';
 import { withImage } from '../../src/node/images/container-image.ts';
@@ -54,6 +56,25 @@ describeWithSandboxes('containers of images', () => {
     expect(lines.slice(0, 4)).toEqual(['uid=1000(app) gid=1001(app) groups=1001(app),2000(extra)', '/home/app', 'red', 'number 11']);
     const own = ['bin', 'dev', 'etc', 'home', 'layer', 'lib', 'lib64', 'proc', 'sys', 'tmp', 'usr', 'var'];
     expect(lines.slice(4).filter((name) => !own.includes(name))).toEqual([]);
+  });
+
+  test('have a terminal though the image has no program for it: of the pod, and of exec', async () => {
+    const ask = 'test -t 0 && test -t 1 && test -t 2 && echo to >/dev/tty && readlink /proc/self/fd/0 && echo again >/dev/stdout; exit 3';
+    const terminal = ['to', '/dev/pts/0', 'again'];
+    expect((await containers.output(complete({ tty: true, args: [ask] }))).split('\r\n').slice(0, 3)).toEqual(terminal);
+    const { id } = await containers.start(complete({ args: ['while :; do sleep 1; done'] }));
+    const session = await runtime.exec(id, { command: ['sh', '-c', `read a b && ${ask}`], stdin: true, tty: true });
+    if (!session.ok) throw new Error(session.error.message);
+    session.value.stdin?.write('typed line\r');
+    const seen = await text(session.value.stdout ?? Readable.from([]));
+    // The terminal echoes what is typed.
+    expect(seen.split('\r\n').slice(0, 4)).toEqual(['typed line', ...terminal]);
+    expect(await session.value.done).toBe(3);
+  });
+
+  test('lose no output of a terminal that its program leaves at once', async () => {
+    const output = await containers.output(complete({ tty: true, args: ['i=0; while [ $i -lt 3000 ]; do echo "line $i"; i=$((i+1)); done'] }));
+    expect(output.split('\r\n')).toEqual(Array.from({ length: 3000 }, (_, i) => `line ${i}`));
   });
 
   test('write to a layer of their own: the image and other containers do not change', async () => {

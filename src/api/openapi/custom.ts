@@ -17,8 +17,8 @@ const metadataOf = (type: 'ObjectMeta' | 'ListMeta', { version, prefix }: Dialec
 };
 
 const documents: Readonly<Record<string, Schema>> = {
-  apiVersion: { type: 'string', description: 'The version of the schema that this object is written in.' },
-  kind: { type: 'string', description: 'What this object is.' },
+  apiVersion: { type: 'string', description: 'APIVersion defines the schema that this object is written in.' },
+  kind: { type: 'string', description: 'Kind names what this object is.' },
 };
 
 /** The schemas of custom resources and their lists, by name. */

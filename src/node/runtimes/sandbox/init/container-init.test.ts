@@ -18,6 +18,7 @@ const spec: ContainerInitSpec = {
   entered: [clone.newNetwork],
   ownProcesses: true,
   isFilteredEarly: true,
+  tty: false,
 };
 const filter = Buffer.alloc(8);
 const ptrace = 19;
@@ -53,6 +54,35 @@ describe.each(Object.entries(programs))('with %s', (_name, program) => {
     const [joined = Number.NaN] = calls(program, 'openat');
     for (const entered of forks(program, clone.parent)) expect(joined).toBeLessThan(entered);
     for (const opened of calls(program, 'openat2')) expect(joined).toBeLessThan(opened);
+  });
+});
+
+describe('with a terminal', () => {
+  const withTerminal = [containerInit({ ...spec, tty: true }), containerInit({ ...spec, tty: true, ownProcesses: false }), execInit({ ...spec, tty: true })];
+
+  test('what is opened in the container is opened under its control group, follows no link, and descriptors are shared no longer', () => {
+    for (const program of withTerminal) {
+      const [opened = Number.NaN] = positions(program, ({ call, args: [, file] }) => call === 'openat2' && file === '/dev/pts/ptmx');
+      const how = program.steps[opened]?.args[2];
+      expect(how instanceof Buffer && how.readBigUInt64LE(16)).toBe(6n);
+      const [joined = Number.NaN] = calls(program, 'openat');
+      expect(joined).toBeLessThan(opened);
+      const [apart = Number.NaN] = positions(program, ({ call, args: [flags] }) => call === 'unshare' && flags === clone.files);
+      expect(apart).toBeGreaterThan(opened);
+      // Neither a process that others may trace nor the program shares them.
+      expect(apart).toBeLessThan(last(calls(program, 'execve')));
+      for (const made of forks(program, clone.parent)) expect(apart).toBeLessThan(made);
+    }
+  });
+
+  test('relays are made without rights', () => {
+    for (const program of withTerminal) {
+      const relays = positions(program, ({ call, args: [flags] }) => call === 'clone' && flags === 17);
+      expect(relays).toHaveLength(2);
+      const end = last(calls(program, 'execve'));
+      const [given = Number.NaN] = calls(program, 'capset').filter((at) => at > end);
+      expect(given).toBeLessThan(Math.min(...relays));
+    }
   });
 });
 

@@ -5,6 +5,7 @@ import { clone, mountFlags, signals } from './linux.ts';
 import { type InitProgram, inside, type Step } from './program.ts';
 import { programOf, reportChannel, type ReportMemory, reporting, reportWords } from './reports.ts';
 import * as steps from './steps.ts';
+import { openTerminal, relays, sharedDescriptors, takeTerminal } from './terminal-steps.ts';
 
 export interface InitSpec extends Execution {
   readonly identity: steps.Identity;
@@ -14,6 +15,8 @@ export interface InitSpec extends Execution {
   readonly appArmorProfile: string | undefined;
   /** A process may be made after the filter of system calls has been set. */
   readonly isFilteredEarly: boolean;
+  /** The program has a terminal of its own. */
+  readonly tty: boolean;
 }
 
 export interface ContainerInitSpec extends InitSpec {
@@ -40,18 +43,20 @@ const enter = ({ entered }: ContainerInitSpec, which: number): readonly Step[] =
 function firstOfNamespace(spec: ContainerInitSpec): readonly Step[] {
   const waiting = reporting('waiting');
   return [
-    fork(waiting, { flags: shared | clone.newMounts | clone.newProcesses, result: 'program', onPositive: 'monitor' }),
+    fork(waiting, { flags: shared | clone.newMounts | clone.newProcesses | descriptorsOf(spec), result: 'program', onPositive: 'monitor' }),
     steps.closeFrom(reportChannel + 1),
     ...join(spec),
     ...separate,
     mountProcesses(),
     waiting.step,
     steps.awaitShim('end'),
+    ...terminalOf(spec, openTerminal(spec.identity)),
     steps.newSession,
+    ...terminalOf(spec, takeTerminal),
     ...steps.usualState,
     ...steps.takeIdentity(spec.identity, spec.workingDir),
     ...executeLast(spec),
-    ...steps.monitor('program', reporting('executed').step),
+    ...steps.monitor('program', reporting('executed').step, terminalOf(spec, relays())),
   ];
 }
 
@@ -59,7 +64,7 @@ function firstOfNamespace(spec: ContainerInitSpec): readonly Step[] {
 function besideOthers(spec: ContainerInitSpec): readonly Step[] {
   const [waiting, executed] = [reporting('waiting', { label: 'mounted' }), reporting('executed')];
   return [
-    fork(waiting, { flags: shared | clone.newMounts, result: 'second', onPositive: 'wait' }),
+    fork(waiting, { flags: shared | clone.newMounts | descriptorsOf(spec), result: 'second', onPositive: 'wait' }),
     // From now on its children are in that namespace, but not the process itself.
     ...enter(spec, clone.newProcesses),
     steps.closeFrom(reportChannel + 1),
@@ -73,6 +78,7 @@ function besideOthers(spec: ContainerInitSpec): readonly Step[] {
     { ...steps.awaitEnd('mounting', { facts: 0, flags: 0 }), label: 'reap' },
     waiting.step,
     steps.awaitShim('end'),
+    ...terminalOf(spec, openTerminal(spec.identity)),
     ...steps.usualState,
     ...becomeThird(spec, executed),
   ];
@@ -84,10 +90,11 @@ export function execInit(spec: InitSpec): InitProgram {
   const executed = reporting('executed');
   return programOf([
     ...steps.seclude(1),
-    fork(executed, { flags: shared, result: 'second', onPositive: 'wait' }),
+    fork(executed, { flags: shared | descriptorsOf(spec), result: 'second', onPositive: 'wait' }),
     ...join(spec),
     ...steps.enter(reportChannel + 1, all),
     steps.closeFrom(reportChannel + 1),
+    ...terminalOf(spec, openTerminal(spec.identity)),
     ...steps.usualState,
     ...becomeThird(spec, executed),
   ]);
@@ -105,12 +112,16 @@ function becomeThird(spec: InitSpec, executed: ReportMemory): readonly Step[] {
     ...(isEarly ? rights : []),
     fork(executed, { flags: still | clone.parent, result: 'program', onPositive: 'end' }),
     steps.newSession,
+    ...terminalOf(spec, takeTerminal),
     ...(isEarly ? [steps.dieWithParent] : rights),
     ...executeLast(spec),
     { ...steps.awaitEnd('second', { facts: 0, flags: 0 }), label: 'wait' },
-    ...steps.monitor('program', executed.step),
+    ...steps.monitor('program', executed.step, terminalOf(spec, relays())),
   ];
 }
+
+const terminalOf = ({ tty }: InitSpec, its: readonly Step[]): readonly Step[] => (tty ? its : []);
+const descriptorsOf = ({ tty }: InitSpec): number => (tty ? sharedDescriptors : 0);
 
 interface Fork {
   readonly flags: number;

@@ -1,5 +1,5 @@
 /** The last steps of an init: the program of the container. */
-import { currentDirectory, effectiveIds, errors, executable } from './linux.ts';
+import { errors } from './linux.ts';
 import { listOf, type Step } from './program.ts';
 import { errorText, failureOf, type InitFailure } from './reports.ts';
 
@@ -10,36 +10,14 @@ export interface Execution {
   readonly command: readonly string[];
   /** 'NAME=value'. */
   readonly variables: readonly string[];
-  /** A program that executes the command, with all its arguments. */
-  readonly launcher?: readonly string[];
 }
 
-/** Programs are looked up with the rights that they will have. */
-export function execute({ command, variables, launcher = command }: Execution): readonly Step[] {
-  const [args, environment] = [listOf(launcher), listOf(variables)];
-  const candidates = candidatesOf(launcher, variables);
-  // Another directory may have the program; the error of the last one is reported.
-  const executions = candidates.map(
-    (file, index): Step => ({
-      call: 'execve',
-      args: [file, args, environment],
-      allows: index === candidates.length - 1 ? [] : notThere,
-      ...(index === 0 ? { label: launched } : {}),
-    }),
-  );
-  return launcher === command ? executions : [...lookUp(candidatesOf(command, variables)), ...executions];
+/** Programs are looked up with the rights that they will have. Another directory may have the program; the error of the last one is reported. */
+export function execute({ command, variables }: Execution): readonly Step[] {
+  const [args, environment] = [listOf(command), listOf(variables)];
+  const candidates = candidatesOf(command, variables);
+  return candidates.map((file, index) => ({ call: 'execve', args: [file, args, environment], allows: index === candidates.length - 1 ? [] : notThere }));
 }
-
-/** The first of these files that exists leads to the launcher. */
-const lookUp = (candidates: readonly string[]): readonly Step[] =>
-  candidates.map((file, index) => ({
-    call: 'faccessat2',
-    args: [currentDirectory, file, executable, effectiveIds],
-    label: `look up ${index}`,
-    onZero: launched,
-    ...(index === candidates.length - 1 ? {} : { onError: `look up ${index + 1}` }),
-  }));
-const launched = 'launched';
 
 const notThere = [errors.ENOENT, errors.ENOTDIR, errors.EACCES, errors.ENAMETOOLONG, errors.ELOOP];
 
@@ -51,10 +29,12 @@ function candidatesOf([name = '']: readonly string[], variables: readonly string
   return name === '' || directories.length === 0 ? [''] : directories.map((directory) => `${directory}/${name}`);
 }
 
+const isOfWorkingDirectory = ({ call, failure = '' }: Step): boolean => call === 'openat2' && failure.startsWith('chdir');
+
 /** With runc's messages. */
 export function failureText({ step, error }: InitFailure, { command: [name = ''] }: Execution): string {
-  if (step.call === 'openat2' && error === errors.ELOOP) return 'current working directory is outside of container mount namespace root: unknown';
-  if (step.call !== 'execve' && step.call !== 'faccessat2') return `${failureOf({ step, error })}: unknown`;
+  if (isOfWorkingDirectory(step) && error === errors.ELOOP) return 'current working directory is outside of container mount namespace root: unknown';
+  if (step.call !== 'execve') return `${failureOf({ step, error })}: unknown`;
   const quoted = `exec: ${JSON.stringify(name)}`;
   if (!notThere.some((each) => each === error)) return `exec ${name}: ${errorText(error)}: unknown`;
   if (!name.includes('/')) return `${quoted}: executable file not found in $PATH: unknown`;

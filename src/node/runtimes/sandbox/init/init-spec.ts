@@ -4,7 +4,7 @@ import { capabilitiesOf } from './capabilities.ts';
 import type { InitSpec } from './container-init.ts';
 import { defaultPath } from './execute.ts';
 import { clone } from './linux.ts';
-import { inTerminal } from '../terminal.ts';
+import { terminalCalls } from './terminal-steps.ts';
 import { permittedCapabilities } from '../../../security/capabilities.ts';
 import { architecturesOf } from '../../../seccomp/architectures.ts';
 import { actions, allow } from '../../../seccomp/profile.ts';
@@ -17,7 +17,7 @@ export function initSpec(spec: ContainerSpec, command: readonly string[], groups
   const seccompFilter = spec.seccompFilter === undefined ? undefined : Buffer.from(spec.seccompFilter, 'base64');
   return {
     command,
-    ...(spec.tty ? { launcher: inTerminal(command) } : {}),
+    tty: spec.tty,
     variables: variablesOf(spec),
     workingDir: spec.workingDir === '' ? '/' : spec.workingDir,
     groups,
@@ -30,17 +30,17 @@ export function initSpec(spec: ContainerSpec, command: readonly string[], groups
       noNewPrivileges,
       seccompFilter,
     },
-    isFilteredEarly: seccompFilter === undefined || permitsProcesses(seccompFilter),
+    isFilteredEarly: seccompFilter === undefined || permitsProcesses(seccompFilter, spec.tty),
   };
 }
 
 /** What an init calls between its filter and its program, besides what it calls in any case. */
-function permitsProcesses(filter: Uint8Array): boolean {
+function permitsProcesses(filter: Uint8Array, tty: boolean): boolean {
   const [architecture] = architecturesOf(process.arch === 'x64' ? 'amd64' : process.arch);
   if (architecture === undefined) return false;
   const { audit, numbers } = architecture;
   try {
-    return ['clone', 'setsid'].every(
+    return ['clone', 'setsid', ...(tty ? terminalCalls : [])].every(
       (name) => verdictOf(filter, { audit, number: numbers.get(name) ?? -1, args: [BigInt(clone.vfork | clone.parent)] }) >= logged,
     );
   } catch {

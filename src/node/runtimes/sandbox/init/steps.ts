@@ -159,14 +159,15 @@ function setCapabilities(capabilities: ReadonlySet<number>): Step {
 
 /**
  * Tells that the program has been executed, waits for its end without any rights, and tells that too. The program's process keeps its id until the shim closes the channel:
- * what the shim opens by that id is this process.
+ * what the shim opens by that id is this process. `first`: steps before that.
  */
-export function monitor(child: string, executed: Step): readonly Step[] {
+export function monitor(child: string, executed: Step, first: readonly Step[] = []): readonly Step[] {
   const ended = reporting('ended');
   return [
-    { call: 'close_range', args: [0, reportChannel - 1, 0], label: 'monitor' },
+    ...withoutRights().map((step, index) => (index === 0 ? { ...step, label: 'monitor' } : step)),
+    ...first,
+    { call: 'close_range', args: [0, reportChannel - 1, 0] },
     closeFrom(reportChannel + 1),
-    ...withoutRights(),
     executed,
     awaitEnd(child, { facts: inside(ended.bytes, reportWords), flags: wait.unreaped }),
     ended.step,

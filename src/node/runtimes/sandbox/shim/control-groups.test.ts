@@ -96,6 +96,8 @@ describe('control groups version 1', () => {
     expect(read('devices/moor-0/pod-a/c/devices.deny')).toBe('a');
     expect(read('devices/moor-0/pod-a/c/devices.allow')).toContain('c 136:* rwm');
     expect(read('memory/moor-0/pod-a/c/memory.limit_in_bytes')).toBe('9223372036854771712\n');
+    // Without a request it comes after all that have one.
+    expect(read('cpu/moor-0/pod-a/c/cpu.shares')).toBe('2');
   });
 
   test('a pod has limits for all of its containers together, which change with them', () => {
@@ -105,6 +107,8 @@ describe('control groups version 1', () => {
     expect(values()).toEqual(['1048576', '50000', '256']);
     groups.limitPod('a', { cpuMilli: undefined, cpuRequestMilli: 0, memoryBytes: 1 << 21 });
     expect(values()).toEqual(['2097152', '-1', '2']);
+    groups.limitPod('a', { cpuMilli: undefined, cpuRequestMilli: 22, memoryBytes: 1 << 21 });
+    expect(values()[2]).toBe('22');
   });
 
   test('what the kernel refuses is an error', () => {

@@ -175,9 +175,9 @@ export class ControlGroups {
 
 const podName = (uid: string): string => `pod-${uid.replaceAll(/[^\w.-]/g, '-')}`;
 
-/** Undefined: the kernel's default. */
-const sharesOf = (milli: number | undefined): number => (milli === undefined ? 1024 : Math.max(2, Math.min(262_144, Math.round((milli * 1024) / 1000))));
-const weightOf = (milli: number | undefined): number => (milli === undefined ? 100 : Math.max(1, Math.min(10_000, Math.round(milli / 10))));
+/** As the kubelet (v1.36.4: pkg/kubelet/cm/helpers_linux.go, MilliCPUToShares): without a request, the least. */
+const sharesOf = (milli = 0): number => Math.max(2, Math.min(262_144, Math.floor((milli * 1024) / 1000)));
+const weightOf = (milli = 0): number => Math.max(1, Math.min(10_000, Math.round(milli / 10)));
 
 /** 'cpu' is often a link to 'cpu,cpuacct'. */
 function hierarchiesIn(root: string): ReadonlyMap<string, readonly Controller[]> {

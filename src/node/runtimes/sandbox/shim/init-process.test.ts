@@ -7,7 +7,10 @@ import { childrenOf, descendantsOf, signal } from './processes.ts';
 
 /** A process with two children; the test writes the reports. */
 let parent: ChildProcess;
+/** A child that is no process of the container. */
+let outside: number | undefined;
 beforeEach(async () => {
+  outside = undefined;
   parent = spawn('sh', ['-c', 'sleep 1000 & sleep 1000 & echo up; wait'], { stdio: ['ignore', 'pipe', 'ignore'] });
   if (parent.stdout !== null) await once(parent.stdout, 'data');
 });
@@ -39,6 +42,7 @@ async function told(waitsItself: boolean, ...reports: readonly Buffer[]): Promis
         heard.push(`waiting ${pid}`);
         return new Promise<boolean>(() => undefined);
       },
+      isInside: (pid) => pid !== outside,
       onProgram: (pid) => heard.push(`program ${pid}`),
       onExecuted: () => heard.push('executed'),
       onEnd: () => undefined,
@@ -56,6 +60,8 @@ test('a program is a child of the init, and not the one that waited', async () =
   const before = [report('waiting', second), report('executing')];
   expect(await told(false, ...before, report('executed', third))).toEqual([`waiting ${second}`, `program ${third}`, 'executed']);
   for (const forged of [1, process.pid, second, 0]) expect(await told(false, ...before, report('executed', forged))).toEqual([`waiting ${second}`]);
+  outside = third;
+  expect(await told(false, ...before, report('executed', third))).toEqual([`waiting ${second}`]);
   expect(await told(true, ...before, report('executed'))).toEqual([`waiting ${second}`, `program ${second}`, 'executed']);
   expect(await told(true, ...before, report('executed', third))).toEqual([`waiting ${second}`]);
 });

@@ -1,6 +1,6 @@
 import type { InitProcess } from '../init/launcher.ts';
 import { type InitFailure, type Report, reportReader } from '../init/reports.ts';
-import { childrenOf } from './processes.ts';
+import { childrenOf, hasOwnMounts } from './processes.ts';
 
 export interface InitEnd {
   /** The first step that failed. */
@@ -14,6 +14,8 @@ export interface InitEnd {
 export interface InitListener {
   /** The process that waits is the one that executes the program. */
   readonly waitsItself: boolean;
+  /** Whether a process is one of the container, and not one of the host's that the init made too. */
+  readonly isInside?: (pid: number) => boolean;
   /** A process has its namespaces, and waits. Resolves with whether it may go on. 0: it is the one that was launched. */
   readonly onWaiting?: (pid: number) => Promise<boolean>;
   /** The process that has executed the program. It exists until `onProgramEnd`. */
@@ -32,7 +34,8 @@ export function followInit({ child, stepAt }: InitProcess, listener: InitListene
   let waiting: number | undefined;
   let ended: number | undefined;
   /** A process that waited for another to become the program is none: it has other namespaces. */
-  const isProgram = (pid: number): boolean => (listener.waitsItself ? pid === 0 : pid !== waiting && childrenOf(child.pid ?? 0).includes(pid));
+  const { isInside = hasOwnMounts } = listener;
+  const isProgram = (pid: number): boolean => (listener.waitsItself ? pid === 0 : pid !== waiting && childrenOf(child.pid ?? 0).includes(pid) && isInside(pid));
   const receive = (report: Report): void => {
     switch (report.type) {
       case 'waiting':

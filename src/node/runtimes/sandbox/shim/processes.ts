@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { constants } from 'node:os';
 import path from 'node:path';
 import { defaultPath } from '../init/execute.ts';
@@ -48,6 +48,15 @@ function variablesOf(pid: string): readonly string[] {
     return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
   } catch {
     return []; // it has ended meanwhile
+  }
+}
+
+/** Every container has a mount namespace of its own. A process that has ended leads nowhere. */
+export function hasOwnMounts(pid: number): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/mnt`) !== readlinkSync('/proc/self/ns/mnt');
+  } catch {
+    return true;
   }
 }
 
