@@ -13,6 +13,8 @@ const hunter = (root) => `
 import { isDeepStrictEqual } from 'node:util';
 import { drawPlan } from '${root}/src/sim/fuzz/plan/draw-plan.ts';
 import { runPlan } from '${root}/src/sim/fuzz/run-plan.ts';
+import { drawCloudPlan } from '${root}/src/sim/clouds/draw-plan.ts';
+import { runCloudWorld } from '${root}/src/sim/clouds/cloud-world.ts';
 const jobs = JSON.parse(process.argv[2]);
 const print = (line) => new Promise((done) => process.stdout.write(JSON.stringify(line) + '\\n', done));
 const cpuMs = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000; };
@@ -25,13 +27,13 @@ globalThis.noteRead = (note, known, key, read) => {
 async function run(plan, mutant) {
   globalThis.mutant = mutant;
   globalThis.mutantsReached = new Set();
-  const { violation } = await runPlan(plan);
+  const { violation } = await ('pool' in plan ? runCloudWorld(plan) : runPlan(plan));
   globalThis.mutant = undefined;
   return violation;
 }
 for (const [nth, { id, mutant, seeds, worlds, goesOn }] of jobs.entries()) {
   for (const seed of seeds) {
-    const plan = drawPlan(seed);
+    const plan = worlds === 'clouds' ? drawCloudPlan(seed) : drawPlan(seed);
     if (worlds === 'csi' && plan.settings.csi === undefined) continue;
     await print({ id, seed });
     const began = cpuMs();

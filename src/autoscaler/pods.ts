@@ -21,9 +21,12 @@ export const isReschedulable = (pod: Pod): boolean =>
   !isStatic(pod) &&
   (pod.metadata.deletionTimestamp === undefined || (pod.metadata.ownerReferences?.some(({ kind }) => kind === 'StatefulSet') ?? false));
 
-/** Whether a drain has to wait until it is gone. Pods that are long overdue are on a node that no longer answers. */
-export function isDrainable(pod: Pod, now: number): boolean {
-  if (isStatic(pod) || hasEnded(pod) || isStuckTerminating(pod, now)) return false;
+/**
+ * Whether a drain has to wait until it is gone. Pods that are long overdue on a node that no longer answers are not waited for. On a node that is ready they
+ * are, which Karpenter does not do: the kubelet may just be back, and a pod that still runs would lose its volumes while it writes.
+ */
+export function isDrainable(pod: Pod, { now, isReady }: { readonly now: number; readonly isReady: boolean }): boolean {
+  if (isStatic(pod) || hasEnded(pod) || (!isReady && isStuckTerminating(pod, now))) return false;
   return !toleratesDisruption(pod);
 }
 

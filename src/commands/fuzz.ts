@@ -5,7 +5,7 @@ import { type Coverage, explore } from '../sim/exhaustive/explore.ts';
 import { failureReport } from '../sim/fuzz/failure-report.ts';
 import { drawPlan } from '../sim/fuzz/plan/draw-plan.ts';
 import { runPlan } from '../sim/fuzz/run-plan.ts';
-import { runSeeds, type Worlds } from '../sim/fuzz/run-seeds.ts';
+import { runSeeds, worldKinds, type Worlds } from '../sim/fuzz/run-seeds.ts';
 import { shrink } from '../sim/fuzz/shrink.ts';
 import { type Command, type FlagValues, UsageError } from './command.ts';
 import { runSeedsInProcesses, WorkerDied } from './fuzz-jobs.ts';
@@ -28,8 +28,9 @@ The last line is "N seeds, 0 violations", or the seeds that failed.`,
     {
       name: 'worlds',
       value: 'KIND',
-      about: 'clusters, or servers: two API servers on an etcd that misbehaves, with clients whose histories have to be linearizable',
-      oneOf: ['clusters', 'servers'],
+      about:
+        'clusters; or servers: two API servers on an etcd that misbehaves, with clients whose histories have to be linearizable; or clouds: a cloud that misbehaves, and the autoscaler',
+      oneOf: worldKinds,
       default: 'clusters',
     },
     { name: 'jobs', value: 'N', about: 'how many processes run seeds at the same time', default: 'one for each core' },
@@ -42,6 +43,7 @@ The last line is "N seeds, 0 violations", or the seeds that failed.`,
     { line: 'moor fuzz --seeds 1..1000', about: 'a thousand random clusters' },
     { line: 'moor fuzz --seed 42', about: 'one of them, step by step' },
     { line: 'moor fuzz --worlds servers --seeds 1..500', about: 'two API servers on an etcd that misbehaves' },
+    { line: 'moor fuzz --worlds clouds --seeds 1..500', about: 'nodes that are launched and removed, in a cloud that misbehaves' },
     { line: 'moor fuzz --exhaustive --minutes 5', about: 'the small cases, five minutes each' },
     { line: "moor fuzz --seeds 1..1000 -o json | jq '.violations[].seed'", about: 'the seeds that failed' },
   ],
@@ -73,7 +75,7 @@ function fuzzOptions(flags: FlagValues): FuzzOptions {
   const [one, range] = [flags.text('seed'), flags.text('seeds')];
   if (one !== undefined && range !== undefined) throw new UsageError('--seed is one seed and --seeds are many: give only one of them');
   const [shrinks, output] = [!flags.on('no-shrink'), outputOf(flags)];
-  const worlds: Worlds = flags.text('worlds') === 'servers' ? 'servers' : 'clusters';
+  const worlds = worldKinds.find((kind) => kind === flags.text('worlds')) ?? 'clusters';
   if (one !== undefined) {
     const seed = seedOf(one);
     if (flags.text('jobs') !== undefined) throw new UsageError('--seed is one seed: it has no --jobs');
@@ -98,7 +100,7 @@ function seedOf(text: string): number {
 }
 
 function runFuzz(options: FuzzOptions): Promise<ExitCode> {
-  // A history has no timeline: one is run as many are.
+  // Only clusters have a timeline without a violation: another one is run as many are.
   return options.isOne && options.worlds === 'clusters' ? showOne(options) : runMany(options);
 }
 

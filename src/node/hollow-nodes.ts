@@ -1,6 +1,7 @@
 import { eventKind } from '../api/kinds/core/event.ts';
 import { type Client, createClient } from '../client/client.ts';
 import type { Stoppable } from '../client/controller/leader-elected-controllers.ts';
+import { keyOf } from '../client/informers/cache.ts';
 import { Informers } from '../client/informers/informers.ts';
 import { Trigger, type LoopOptions, runController } from '../client/controller/loop.ts';
 import { EventRecorder } from '../client/events/event-recorder.ts';
@@ -60,6 +61,8 @@ export function runHollowNodes(options: HollowNodesOptions): HollowNodes {
   const renewals = new LeaseRenewals({ world, clientOf, node: (name) => caches.nodes.getKey(name) });
   const unmounted = new Trigger<string>();
   const changed = new Trigger<string>();
+  /** Pods of a machine that is switched on again: what happened to them meanwhile was told to no agent. */
+  const [returned, returnedVolumes] = [new Trigger<string>(), new Trigger<string>()];
   const runtime = new HollowRuntime({ world, isHere: (pod) => caches.hostOf(pod) !== undefined, sha256 });
   const volumes = new HollowVolumeManager({ caches, inUse, recorder, onUnmounted: (node) => unmounted.fire(node) });
   const pods = podsController({ world, hosts, caches, clientOf, recorder, allocations, runtime, volumes, services: () => [], sha256 });
@@ -85,8 +88,8 @@ export function runHollowNodes(options: HollowNodesOptions): HollowNodes {
       }),
       loop,
     ),
-    runController(volumes.controller, loop),
-    runController(pods.controller, loop),
+    runController({ ...volumes.controller, sources: [...volumes.controller.sources, returnedVolumes] }, loop),
+    runController({ ...pods.controller, sources: [...pods.controller.sources, returned] }, loop),
   ];
   informers.start();
   const timers = { stop: () => runtime.close() };
@@ -95,6 +98,10 @@ export function runHollowNodes(options: HollowNodesOptions): HollowNodes {
     add(host) {
       hosts.set(host.name, host);
       changed.fire(host.name);
+      for (const pod of caches.podsOn(host.name)) {
+        runtime.podChanged({ before: undefined, after: pod });
+        for (const trigger of [returned, returnedVolumes]) trigger.fire(keyOf(pod.metadata));
+      }
     },
     remove(name) {
       hosts.delete(name);

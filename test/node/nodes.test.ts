@@ -8,7 +8,7 @@ import { podKind } from '../../src/api/kinds/pod/pod.ts';
 import { isRead, requestPath } from '../../src/api/request-info.ts';
 import type { Transport } from '../../src/client/transport.ts';
 import { type SimulatedWorld, simulate } from '../../src/sim/world/world.ts';
-import { NodeCluster, ok } from './cluster.ts';
+import { hostsOf, NodeCluster, ok } from './cluster.ts';
 
 const withCluster = (run: (cluster: NodeCluster, world: SimulatedWorld) => Promise<void>) => () =>
   simulate(1, async (world) => {
@@ -239,5 +239,28 @@ test(
     expect(sent.length).toBeGreaterThanOrEqual(2);
     for (const object of sent) expect(object).not.toHaveProperty('spec.taints');
     expect((await cluster.get(nodeKind, { name: 'node-1' })).spec.taints).toContainEqual({ key: 'others', effect: 'NoSchedule' });
+  }),
+);
+
+test(
+  'a machine that is switched on again learns what happened to its pods meanwhile',
+  withCluster(async (cluster, world) => {
+    const nodes = cluster.run({ world });
+    await nodes.ready;
+    await cluster.pod('old', { terminationGracePeriodSeconds: 1 });
+    await world.sleep(5_000);
+    expect((await cluster.getPod('old')).status.phase).toBe('Running');
+    nodes.remove('node-1');
+    await cluster.deletePod('old');
+    await cluster.pod('new');
+    await world.sleep(1 * minutes);
+    expect((await cluster.findPod('old'))?.status.phase).toBe('Running');
+    expect((await cluster.getPod('new')).status.phase).toBe('Pending');
+    const host = hostsOf().get('node-1');
+    if (host === undefined) throw new Error('there is no node-1');
+    nodes.add(host);
+    await world.sleep(10_000);
+    expect(await cluster.findPod('old')).toBeUndefined();
+    expect((await cluster.getPod('new')).status.phase).toBe('Running');
   }),
 );

@@ -91,8 +91,8 @@ const terminationTime = (claim: NodeClaim | undefined): number | undefined => {
 };
 
 function drain(snapshot: TerminationSnapshot, now: number): Step {
-  const { claim, pods, node, lastEvent } = snapshot;
-  const waiting = pods.filter((pod) => isDrainable(pod, now));
+  const { claim, pods, node, isReady, lastEvent } = snapshot;
+  const waiting = pods.filter((pod) => isDrainable(pod, { now, isReady }));
   const state = claim === undefined ? undefined : conditionOf(claim, 'Drained');
   const draining: ConditionDraft = { type: 'Drained', status: 'Unknown', reason: 'Draining', message: 'Draining' };
   const step = { code: 'Draining', text: `${waiting.length} pods are on the node`, pollMs };
@@ -137,9 +137,9 @@ function onceAbout(node: Node, event: EventDraft, { lastEvent, now }: { readonly
 }
 
 /** The volumes of pods that stay on the node do not count: they are detached with the instance. */
-function detach({ node, claim, pods, attachments, volumeOfClaim, lastEvent }: TerminationSnapshot, now: number): Step {
+function detach({ node, claim, pods, attachments, volumeOfClaim, isReady, lastEvent }: TerminationSnapshot, now: number): Step {
   const staying = new Set(
-    pods.filter((pod) => !isDrainable(pod, now)).flatMap((pod) => claimsOfPod(pod).flatMap((key) => volumeOfClaim(key)?.spec.volumeName ?? [])),
+    pods.filter((pod) => !isDrainable(pod, { now, isReady })).flatMap((pod) => claimsOfPod(pod).flatMap((key) => volumeOfClaim(key)?.spec.volumeName ?? [])),
   );
   const pending = attachments.filter(({ spec }) => spec.source.persistentVolumeName !== undefined && !staying.has(spec.source.persistentVolumeName));
   const step = { code: 'AwaitingVolumeDetachment', text: `${pending.length} volumes are attached`, actions: [] };

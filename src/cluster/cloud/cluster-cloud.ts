@@ -1,16 +1,13 @@
 /** The cloud of a cluster: its endpoint, the driver of its disks, and its instances as nodes. */
 import path from 'node:path';
 import type { Cloud } from '../../cloud/engine/cloud.ts';
-import { instanceTypes } from '../../cloud/engine/instance-types.ts';
-import { launch } from '../../cloud/engine/instances.ts';
-import { subnetsOf } from '../../cloud/engine/network.ts';
-import type { Change } from '../../cloud/engine/records.ts';
 import { Ec2Client } from '../../drivers/aws-ebs/ec2-client.ts';
 import { ebsDriver } from '../../drivers/aws-ebs/driver.ts';
 import type { VolumeDriver } from '../../drivers/contract.ts';
 import type { World } from '../../world/world.ts';
 import type { CleanupStack } from '../cleanup-stack.ts';
 import { sha256 } from '../sha256.ts';
+import { launchFirstInstances } from './first-instances.ts';
 import { type CloudSettings, openCloud } from './open-cloud.ts';
 
 export interface ClusterCloudOptions extends Omit<CloudSettings, 'directory' | 'keys'> {
@@ -38,7 +35,7 @@ export async function startClusterCloud(
   const directory = options.keepsNothing === true ? undefined : path.join(dataDir, 'cloud');
   const { cloud, url, close } = await openCloud({ ...options, directory }, world);
   cleanup.defer(close);
-  if (cloud.state.instances.size === 0) await launchFirst(cloud, options.nodes ?? 2);
+  if (cloud.state.instances.size === 0) await launchFirstInstances(cloud, { count: options.nodes ?? 2 });
   const client = new Ec2Client({
     world,
     host: new URL(url).host,
@@ -55,23 +52,3 @@ async function post(url: string, { headers, body }: { readonly headers: Readonly
   const answer = await fetch(url, { method: 'POST', headers: sent, body, signal: AbortSignal.timeout(60_000) });
   return { status: answer.status, body: await answer.text() };
 }
-
-/** They run from the first moment, as those of a cluster that was made before. */
-const firstType = 'm5.xlarge';
-
-async function launchFirst(cloud: Cloud, count: number): Promise<void> {
-  const type = instanceTypes.get(firstType);
-  if (type === undefined || count === 0) return;
-  const subnets = subnetsOf(cloud.region);
-  for (let i = 0; i < count; i++) {
-    const subnet = subnets[i % subnets.length];
-    if (subnet === undefined) return;
-    await cloud.ask('RunInstances', (context) => {
-      const { value, changes } = launch({ type, subnet, capacityType: 'on-demand', count: 1, tags: { Name: 'mooring' } }, context);
-      return { value, changes: changes.map(running) };
-    });
-  }
-}
-
-const running = (change: Change): Change =>
-  change.in === 'instances' && change.record !== undefined ? { ...change, record: { ...change.record, state: 'running', due: undefined } } : change;

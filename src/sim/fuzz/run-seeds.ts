@@ -1,11 +1,13 @@
+import { runCloudSeed } from '../clouds/run-cloud-seed.ts';
 import { runServerWorld } from '../histories/server-world.ts';
 import { drawPlan } from './plan/draw-plan.ts';
 import { failureReport } from './failure-report.ts';
 import { runPlan } from './run-plan.ts';
 import { shrink } from './shrink.ts';
 
-/** `servers`: two API servers on an etcd that misbehaves, and clients whose histories are checked. */
-export type Worlds = 'clusters' | 'servers';
+/** `servers`: two API servers on an etcd that misbehaves, and clients whose histories are checked. `clouds`: a cloud, and the autoscaler. */
+export const worldKinds = ['clusters', 'servers', 'clouds'] as const;
+export type Worlds = (typeof worldKinds)[number];
 
 export interface SeedRun {
   readonly from: number;
@@ -41,6 +43,7 @@ export async function runSeed({
   worlds,
 }: Pick<SeedRun, 'worlds'> & { readonly seed: number; readonly shrinks: boolean }): Promise<string | undefined> {
   if (worlds === 'servers') return runServers(seed);
+  if (worlds === 'clouds') return runCloudSeed(seed, shrinks);
   const plan = drawPlan(seed);
   const outcome = await runPlan(plan);
   if (outcome.violation === undefined) return undefined;

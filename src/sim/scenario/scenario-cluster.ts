@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto';
 import type { Kind } from '../../api/kind.ts';
 import { allKinds, followedKinds } from '../../api/kinds/index.ts';
 import { nodeKind } from '../../api/kinds/core/node.ts';
+import { ebsDriverName } from '../../drivers/aws-ebs/driver.ts';
+import type { VolumeDriver } from '../../drivers/contract.ts';
 import { DriverSet } from '../../drivers/driver-set.ts';
 import { hostPathDriver } from '../../drivers/host-path/driver.ts';
 import { createClient, type Client } from '../../client/client.ts';
@@ -14,6 +16,7 @@ import { connectInProcess, connectNodesInProcess, systemClient } from '../../clu
 import { createInProcessTransport } from '../../cluster/access/in-process-transport.ts';
 import { startScheduler } from '../../cluster/scheduler.ts';
 import { Cloud } from '../../cloud/engine/cloud.ts';
+import { launchFirstInstances } from '../../cluster/cloud/first-instances.ts';
 import { InstanceNodes } from '../../cluster/cloud/instance-nodes.ts';
 import { ensureKarpenterDefinitions } from '../../cluster/cloud/karpenter-definitions.ts';
 import { NodeProvider } from '../../cluster/cloud/node-provider.ts';
@@ -26,8 +29,10 @@ import type { Store } from '../../store/contract.ts';
 import { SimulatedDirectories } from '../drivers/simulated-directories.ts';
 import { allowOthers } from '../cluster/access.ts';
 import { SimulatedComponent } from '../cluster/simulated-component.ts';
+import { simulatedEbsDriver, type SimulatedEbsOptions } from '../cluster/simulated-ebs.ts';
 import { SimulatedServer } from '../cluster/simulated-server.ts';
 import type { World } from '../../world/world.ts';
+import type { SimulatedProcess } from '../world/process.ts';
 import type { SimulatedWorld } from '../world/world.ts';
 import { SimulatedBackend, type BackendCallRecord } from './simulated-backend.ts';
 import type { ProcessName } from './language/script-step.ts';
@@ -42,6 +47,8 @@ export interface ScenarioClusterOptions {
   /** Nodes come from this cloud, launched by the autoscaler. Absent: all nodes are `hosts`. */
   readonly cloud?: CloudPlan | undefined;
   readonly onBackendCall: (word: BackendCallRecord) => void;
+  /** Told of what the driver of the cloud's disks asks for. */
+  readonly onEc2Call?: SimulatedEbsOptions['onCall'];
   /** Fills the store before the server starts. */
   readonly fill?: (store: Store) => Promise<void>;
   /** Adds existing disks to the backends. */
@@ -73,6 +80,7 @@ export class ScenarioCluster {
   readonly #server: SimulatedServer;
   readonly #authorizer: Authorizer;
   readonly #components: Readonly<Record<'controllers' | 'scheduler', SimulatedComponent>>;
+  readonly #options: ScenarioClusterOptions;
   readonly #dead = new Set<string>();
 
   /** Starts the server and the nodes. The controllers start later: they would take a node without its first heartbeat for a dead one. */
@@ -87,7 +95,8 @@ export class ScenarioCluster {
     await server.start();
     const { store } = server;
     if (store === undefined) throw new Error('the server did not start');
-    const cluster = new ScenarioCluster(world, { server, store, options });
+    const cloud = options.cloud === undefined ? undefined : await startCloud(world, options.cloud);
+    const cluster = new ScenarioCluster(world, { server, store, options, cloud });
     options.adopt?.(cluster.backends);
     for (const node of options.unreachable ?? []) cluster.disconnect(node);
     await cluster.addNodes(options.hosts);
@@ -97,10 +106,11 @@ export class ScenarioCluster {
 
   private constructor(
     world: SimulatedWorld,
-    { server, store, options }: { readonly server: SimulatedServer; readonly store: Store; readonly options: ScenarioClusterOptions },
+    { server, store, options, cloud }: { server: SimulatedServer; store: Store; options: ScenarioClusterOptions; cloud: Cloud | undefined },
   ) {
     this.world = world;
     this.#server = server;
+    this.#options = options;
     this.#authorizer = options.authorizer ?? usualAuthorizer;
     this.history = new ObjectHistory(store);
     this.transport = this.writers.recordedAs(
@@ -108,7 +118,7 @@ export class ScenarioCluster {
       createInProcessTransport(server.api, { name: 'kubernetes-admin', groups: ['system:masters'] }, 'kubectl'),
     );
     this.client = createClient({ transport: this.transport });
-    this.cloud = options.cloud === undefined ? undefined : new Cloud({ world, region: options.cloud.region });
+    this.cloud = cloud;
     const ofCloud = this.cloud?.region.zones.map(({ name }) => name) ?? [];
     const zones = () => [...new Set([...ofCloud, ...Array.from(this.hosts.keys()).flatMap((node) => this.zoneOf(node) ?? [])])];
     const zoneOf = (node: string) => this.zoneOf(node);
@@ -196,18 +206,24 @@ export class ScenarioCluster {
     return new SimulatedComponent({
       world: this.world,
       name: 'controllers',
-      run: ({ world, through, number }) =>
+      run: ({ process, world, through, number }) =>
         void startControllers({
           connect: this.#connect(through),
           world,
           kinds: followedKinds,
           housekeeping: { rootCa: 'PEM' },
-          drivers: new DriverSet([hostPathDriver({ directories, sha256, cluster: 'simulation' }), ...this.backends.values()]),
+          drivers: new DriverSet([hostPathDriver({ directories, sha256, cluster: 'simulation' }), ...this.backends.values(), ...this.#ebs(process, world)]),
           bindsTogether: true,
           ...(cloud === undefined ? {} : { autoscaler: { provider: (informers) => new NodeProvider({ cloud, informers, clusterName: 'simulation' }) } }),
           election: { identity: `controllers ${number}`, takeOver: true },
         }),
     });
+  }
+
+  /** The cloud's own disks, unless the scenario has a backend in their place. */
+  #ebs(process: SimulatedProcess, world: World): readonly VolumeDriver[] {
+    const { cloud } = this;
+    return cloud === undefined || this.backends.has(ebsDriverName) ? [] : [simulatedEbsDriver({ cloud, process, world, onCall: this.#options.onEc2Call })];
   }
 
   #scheduler(): SimulatedComponent {
@@ -241,6 +257,12 @@ export class ScenarioCluster {
       watch: (request, sink) => transport.watch(request, sink),
     };
   }
+}
+
+async function startCloud(world: SimulatedWorld, { region, systemNodes = 0 }: CloudPlan): Promise<Cloud> {
+  const cloud = new Cloud({ world, region });
+  await launchFirstInstances(cloud, { count: systemNodes, taints: [{ key: 'CriticalAddonsOnly', effect: 'NoSchedule' }] });
+  return cloud;
 }
 
 const noConnection = { type: 'unreachable', error: new Error('the node has no connection') } as const;

@@ -39,6 +39,8 @@ export interface ClusterPlan {
 export interface CloudPlan {
   /** 'eu-west-2' */
   readonly region: string;
+  /** Instances that run from the beginning, for the cluster's own pods: workloads do not tolerate their taint. Default: none. */
+  readonly systemNodes?: number | undefined;
 }
 
 export interface NodePlan {
