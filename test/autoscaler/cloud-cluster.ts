@@ -1,4 +1,5 @@
 /** A cluster in a cloud, with the autoscaler, on virtual time; and what kubectl would print of it. */
+import { loadCel } from '../../src/api/cel/environment.ts';
 import type { Event, Node } from '../../src/api/generated/types.ts';
 import type { Kind } from '../../src/api/kind.ts';
 import { eventKind } from '../../src/api/kinds/core/event.ts';
@@ -146,6 +147,8 @@ export async function inCloud(
   test: (cluster: CloudCluster) => Promise<void>,
   { seed = 1, pool = nodePool(), authorizer }: CloudClusterOptions = {},
 ): Promise<void> {
+  // Real time passes while a module is loaded: not within a simulation.
+  await loadCel();
   await simulate(seed, async (world) => {
     const calls: string[] = [];
     const onBackendCall = ({ call, failure }: { readonly call: string; readonly failure?: unknown }) =>
