@@ -27,8 +27,8 @@ export type ObjectWrite<T extends KubeObject = KubeObject> =
    * writes, which is no conflict.
    */
   | { readonly do: 'update' | 'updateStatus'; readonly object: T; readonly from: T }
-  /** Only the object of this uid. */
-  | { readonly do: 'delete'; readonly object: T };
+  /** Only the object of this uid. With `ifUnchanged`, only in this version. */
+  | { readonly do: 'delete'; readonly object: T; readonly ifUnchanged?: true };
 
 /** The write that turns one object into the other: none if they are the same. */
 export const update = <T extends KubeObject>(before: T, after: T): readonly ObjectWrite<T>[] =>

@@ -4,6 +4,8 @@ import { eventKind } from '../../src/api/kinds/core/event.ts';
 import { persistentVolumeClaimKind } from '../../src/api/kinds/core/persistent-volume-claim.ts';
 import { persistentVolumeKind } from '../../src/api/kinds/core/persistent-volume.ts';
 import { storageClassKind } from '../../src/api/kinds/storage/storage-class.ts';
+import type { Transport } from '../../src/client/transport.ts';
+import { SimulatedProcess } from '../../src/sim/world/process.ts';
 import { simulate } from '../../src/sim/world/world.ts';
 import { pv, pvc } from './objects.ts';
 import { summarize, runStorage, type StorageCluster, startStorageCluster } from './storage-cluster.ts';
@@ -109,3 +111,59 @@ test.each(['transaction', 'plain'] as const)('many claims at once, and a volume 
     expect((await summarize(cluster)).filter((line) => /^pvc\/.* Bound /.test(line))).toHaveLength(names.length);
   }),
 );
+
+/** The volume is made, and the write of the driver's answer does not reach the server; `then` runs in that moment. */
+function losesTheAnswer({ transport, backend }: StorageCluster, then: () => Promise<unknown>): Transport {
+  let isLost = false;
+  return {
+    watch: (request, sink) => transport.watch(request, sink),
+    send: async (request) => {
+      if (isLost || backend.assets.size === 0 || request.info.type !== 'resource' || request.info.resource !== 'volumeintents') return transport.send(request);
+      isLost = true;
+      await then();
+      return { type: 'unreachable', error: new Error('the connection is cut') };
+    },
+  };
+}
+
+/** There is no controller here that ends the claim's protection. */
+async function removeClaim({ client }: StorageCluster): Promise<void> {
+  const data = { namespace: 'default', name: 'data' };
+  await client.delete(persistentVolumeClaimKind, data);
+  await client.patch(persistentVolumeClaimKind, data, { type: 'merge', body: { metadata: { finalizers: null } } });
+}
+
+test('an answer that is lost, a failure that left nothing behind, and no claim any more: the volume that was made is deleted', () =>
+  simulate(1, async (world) => {
+    const cluster = await startStorageCluster(world);
+    const transport = losesTheAnswer(cluster, () => {
+      cluster.backend.failures = ['final'];
+      return removeClaim(cluster);
+    });
+    runStorage({ ...cluster, transport }, world);
+    await offer(cluster, 'kubernetes.io/host-path');
+    await ask(cluster);
+    await world.sleep(60_000);
+    expect(cluster.backend.failures).toEqual([]);
+    expect({ left: [...cluster.backend.assets], deletions: cluster.backend.deletions }).toEqual({ left: [], deletions: 1 });
+  }));
+
+test('a failure that left nothing behind, then a volume whose process crashed before it was known: the next process deletes it', () =>
+  simulate(1, async (world) => {
+    const cluster = await startStorageCluster(world);
+    cluster.backend.failures = ['final'];
+    const process = new SimulatedProcess(world, 'first');
+    const transport = losesTheAnswer(cluster, () => {
+      process.kill();
+      return removeClaim(cluster);
+    });
+    runStorage({ ...cluster, transport: process.transport(transport) }, process);
+    await offer(cluster, 'kubernetes.io/host-path');
+    await ask(cluster);
+    await world.sleep(60_000);
+    expect((await summarize(cluster)).map((line) => line.replaceAll(/pvc-[0-9a-f-]{36}/g, 'made'))).toEqual(['assets 1', 'intent/made Create Pending']);
+    cluster.backend.failures = ['final'];
+    runStorage(cluster, world);
+    await world.sleep(60_000);
+    expect({ left: [...cluster.backend.assets], deletions: cluster.backend.deletions }).toEqual({ left: [], deletions: 1 });
+  }));

@@ -45,7 +45,7 @@ export class ObjectWriter {
       case 'updateStatus':
         return this.#remember(object, await this.#client.updateStatus(kind, this.#current(write)));
       case 'delete':
-        return this.#delete(kind, object);
+        return this.#delete(kind, object, write.ifUnchanged === true);
     }
   }
 
@@ -59,9 +59,10 @@ export class ObjectWriter {
     return result;
   }
 
-  async #delete(kind: Kind, object: KubeObject): Promise<Result<undefined>> {
-    const { uid } = object.metadata;
-    const result = await this.#client.delete(kind, refOf(object), uid === undefined ? {} : { preconditions: { uid } });
+  async #delete(kind: Kind, object: KubeObject, ifUnchanged: boolean): Promise<Result<undefined>> {
+    const { uid, resourceVersion } = object.metadata;
+    const version = ifUnchanged && resourceVersion !== undefined ? { resourceVersion } : {};
+    const result = await this.#client.delete(kind, refOf(object), uid === undefined ? {} : { preconditions: { uid, ...version } });
     return result.ok || result.reason === 'notFound' ? { ok: true, value: undefined } : result;
   }
 }

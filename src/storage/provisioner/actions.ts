@@ -81,6 +81,12 @@ export function provisionedVolume(intent: CreateIntent, asset: Asset): Persisten
   };
 }
 
+/** The intent while the driver is asked again after a failure that certainly left nothing behind: now it may leave something. */
+export const beforeAttempt = (intent: CreateIntent): VolumeIntent => {
+  const { attempts, message } = intent.status;
+  return { ...intent, status: { phase: 'Pending', ...(attempts === undefined ? {} : { attempts }), ...(message === undefined ? {} : { message }) } };
+};
+
 export const afterCreated = (intent: CreateIntent, asset: Asset): VolumeIntent => ({ ...intent, status: { phase: 'Created', asset } });
 
 export const afterRefused = (intent: CreateIntent, asset: Asset, message: string): VolumeIntent => ({

@@ -31,6 +31,7 @@ import {
   afterCreated,
   afterDeleted,
   afterRefused,
+  beforeAttempt,
   type CreateIntent,
   type DeleteAsset,
   type ProvisionerAction,
@@ -148,8 +149,8 @@ class Provisioner {
   readonly #options: ProvisionerOptions;
   readonly #csi: CsiSources;
   readonly #calls: BackgroundCalls;
-  /** Uids of the intents that this process wrote: no other process has asked a driver for their volumes. */
-  readonly #begun = new RecentMap<string, true>(10_000);
+  /** By uid: whether the volume of an intent certainly does not exist. True of an intent that this process wrote, until an attempt may have made the volume. */
+  readonly #nothingMade = new RecentMap<string, boolean>(10_000);
   readonly #classesByProvisioner: Index<StorageClass>;
   readonly writer: ObjectWriter;
   readonly #intentsByClaim: Index<VolumeIntent>;
@@ -238,8 +239,8 @@ class Provisioner {
   async begin(write: Extract<ObjectWrite, { readonly do: 'create' }>): Promise<Outcome> {
     const result = await this.writer.attempt(write);
     if (!result.ok || result.value === undefined || write.object.kind !== volumeIntentKind.kind) return outcomeOf(result);
-    this.#begun.set(result.value.metadata.uid ?? '', true);
     const intent = result.value as VolumeIntent;
+    this.#nothingMade.set(intent.metadata.uid ?? '', true);
     // The answer to the write is as good as a read of the intent. Other drivers are asked in a pass of their own, which waits for them.
     return isFor(intent, 'Create') && this.#isSocket(intent) ? this.#ask(intent) : 'done';
   }
@@ -250,8 +251,24 @@ class Provisioner {
 
   /** The server is asked for the intent once more: a deposed leader must not create an asset that was deleted long ago. */
   async createAsset(intent: CreateIntent): Promise<Outcome> {
+    if (intent.status.final === true) return this.#createAgain(intent);
     const current = await confirmCurrent(this.#options.client, volumeIntentKind, intent);
-    if (current !== 'done') return current;
+    return current === 'done' ? this.#start(intent) : current;
+  }
+
+  /**
+   * An intent whose `final` is true may be deleted by any later leader. It must not say so while the driver is asked again: after a crash, nothing else
+   * tells of that attempt. The write fails if the intent has changed, as the read would have.
+   */
+  async #createAgain(intent: CreateIntent): Promise<Outcome> {
+    const result = await this.writer.attempt({ do: 'update', object: beforeAttempt(intent), from: intent });
+    if (!result.ok || result.value === undefined) return outcomeOf(result);
+    const asked = result.value as CreateIntent;
+    this.#nothingMade.set(asked.metadata.uid ?? '', true);
+    return this.#start(asked);
+  }
+
+  #start(intent: CreateIntent): Promise<Outcome> | Outcome {
     return this.#isSocket(intent) ? this.#ask(intent) : this.#create(intent);
   }
 
@@ -266,6 +283,10 @@ class Provisioner {
 
   async #create(intent: CreateIntent): Promise<Outcome> {
     const { drivers, clock } = this.#options;
+    const uid = intent.metadata.uid ?? '';
+    const wasNothingMade = this.#nothingMade.get(uid) === true;
+    // The volume may exist from here on. What was made is known to the server only if the write of the answer succeeds.
+    this.#nothingMade.set(uid, false);
     const answer = await drivers.create(intent);
     const outcome = answer.type === 'created' ? this.#verified(intent, answer) : answer;
     if (outcome.type === 'created') {
@@ -274,15 +295,11 @@ class Provisioner {
       this.#warn(intent, 'ProvisioningFailed', messages.failed(intent.spec.driver, intent.spec.request.storageClassName, mismatch));
       return this.#record(intent, afterRefused(intent, asset, mismatch));
     }
-    const final = outcome.final && this.#isKnown(intent);
+    const final = outcome.final && wasNothingMade;
+    this.#nothingMade.set(uid, final);
     const recorded = await this.#record(intent, afterFailure(intent, { ...outcome, final }, clock.now()));
     this.#warn(intent, 'ProvisioningFailed', messages.failed(intent.spec.driver, intent.spec.request.storageClassName, outcome.message));
     return recorded;
-  }
-
-  /** Every attempt was made here, or is recorded: an earlier process may have asked the driver and ended before the answer came. */
-  #isKnown({ metadata, status }: CreateIntent): boolean {
-    return status.phase === 'Failing' || this.#begun.get(metadata.uid ?? '') === true;
   }
 
   /**

@@ -251,7 +251,7 @@ describe('a driver that failed', () => {
   it('for good is not asked the same again once the class has changed', () => {
     const intent = failed(true);
     const other = storageClass('class', { provisioner: 'kubernetes.io/host-path', reclaimPolicy: 'Retain' });
-    expect(run({ claim, storageClass: other, intents: [intent] }).actions).toEqual([{ do: 'delete', object: intent }]);
+    expect(run({ claim, storageClass: other, intents: [intent] }).actions).toEqual([{ do: 'delete', object: intent, ifUnchanged: true }]);
   });
 
   it('clears the selected node before the intent is deleted', () => {

@@ -229,9 +229,11 @@ function retry(intent: CreateIntent, { claim, snapshot, now }: IntentProgress): 
   const reasons: readonly ProvisionerReason[] = [
     { code: 'ProvisioningFailed', text: message, next: 'driver', volume: volumeNameOf(intent), provisioner: intent.spec.driver },
   ];
-  if (final && (claim === undefined || !stillNeeds(claim, intent, snapshot))) return { actions: [{ do: 'delete', object: intent }], reasons };
+  // Only in this version: a process that was the leader a moment ago may have asked the driver again.
+  const drop = { do: 'delete', object: intent, ifUnchanged: true } as const;
+  if (final && (claim === undefined || !stillNeeds(claim, intent, snapshot))) return { actions: [drop], reasons };
   if (final && claim?.selectedNode !== undefined && intent.status.reschedule !== false) {
-    return { actions: [...update(claim.object, withoutNode(claim.object)), { do: 'delete', object: intent }], reasons };
+    return { actions: [...update(claim.object, withoutNode(claim.object)), drop], reasons };
   }
   const wait = waitsUntil(intent, now, snapshot.driver(intent.spec.driver)?.csi?.answersSince);
   const marked = marking(claim, intent);
