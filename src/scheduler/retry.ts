@@ -1,7 +1,7 @@
 import type { Result } from '../client/client.ts';
 import type { World } from '../world/world.ts';
 
-const isTransient = (reason: string): boolean => reason === 'unreachable' || reason === 'overloaded' || reason === 'conflict' || reason === 'failed';
+export const isTransient = (reason: string): boolean => reason === 'unreachable' || reason === 'overloaded' || reason === 'conflict' || reason === 'failed';
 const maxAttempts = 5;
 const retryMs = 50;
 

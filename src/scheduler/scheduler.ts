@@ -14,6 +14,7 @@ import type { LiveNodeInfo } from './node-info.ts';
 import { NominatedPods } from './nominated-pods.ts';
 import { podEventHandler } from './pod-event-handlers.ts';
 import { patchUnboundPodStatus } from './pod-status.ts';
+import { isTransient } from './retry.ts';
 import type { PodCycle } from './pod-cycle.ts';
 import { postFilter, type Victims } from './preemption.ts';
 import { SchedulingQueue } from './scheduling-queue.ts';
@@ -220,7 +221,10 @@ export class Scheduler {
         { condition: { type: 'PodScheduled', status: 'False', reason, message }, ...nominated },
         { client, world },
       );
-      if (!result.ok && result.reason !== 'notFound') this.#log.warn('pod status could not be written', { pod: pod.key, error: result.error.message });
+      if (result.ok || result.reason === 'notFound') return;
+      this.#log.warn('pod status could not be written', { pod: pod.key, error: result.error.message });
+      // In Kubernetes (v1.36.4, `handleSchedulingFailure`) the pod's status says nothing until the pod is retried for another reason, after five minutes at the latest.
+      if (isTransient(result.reason)) this.#queue.unreported(pod.uid);
     });
   }
 

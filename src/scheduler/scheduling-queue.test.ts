@@ -115,6 +115,39 @@ describe('the scheduling queue', () => {
       expect(times).toEqual([0, 1000, 2000, 4000, 8000, 10_000, 10_000, 10_000, 10_000]);
     }));
 
+  it('retries a rejected pod whose status could not be written, with the backoff of its rejections', () =>
+    withQueue(async (queue, world) => {
+      const times: number[] = [];
+      let last = world.clock.monotonic();
+      queue.onReady = () => {
+        times.push(world.clock.monotonic() - last);
+        names(queue);
+        last = world.clock.monotonic();
+        queue.rejected(made('p').uid, { unschedulablePlugins });
+        if (times.length < 6) queue.unreported(made('p').uid);
+      };
+      queue.set(made('p'));
+      await world.sleep(60_000);
+      expect(times).toEqual([0, 1000, 2000, 4000, 8000, 10_000]);
+    }));
+
+  it('retries no pod whose next cycle has begun, and one that is held only once it is not', () =>
+    withQueue(async (queue, world) => {
+      const { uid } = made('p');
+      queue.set(made('p'));
+      names(queue);
+      queue.unreported(uid);
+      await world.sleep(20_000);
+      expect(names(queue)).toEqual([]);
+      queue.rejected(uid, { unschedulablePlugins });
+      queue.hold(uid);
+      queue.unreported(uid);
+      await world.sleep(20_000);
+      expect(names(queue)).toEqual([]);
+      queue.unhold(uid, { activate: false });
+      expect(names(queue)).toEqual(['p']);
+    }));
+
   it('retries an unschedulable pod after five minutes, once', () =>
     withQueue(async (queue, world) => {
       queue.set(made('p'));

@@ -8,7 +8,8 @@ import { Heap } from './heap.ts';
  * - `active`:        activeQ. Higher priority first, then the longest waiting
  * - `backoff`:       backoffQ. A queueing hint said Queue, but the last cycle was a moment ago. The pod waits for its backoff to end, or
  *                    until activeQ is empty
- * - `errorBackoff`:  podErrorBackoffQ. The last cycle failed with an error. The pod waits for its backoff to end
+ * - `errorBackoff`:  podErrorBackoffQ. The last cycle failed with an error, or the pod's status does not say why it was rejected. The pod
+ *                    waits for its backoff to end
  * - `unschedulable`: unschedulablePods. A plugin rejected the pod. It moves on when a queueing hint of such a plugin says Queue, and as a
  *                    safety net after five minutes
  * - `gated`:         the pod has scheduling gates
@@ -109,6 +110,15 @@ export class SchedulingQueue {
     entry.pendingPlugins = noPlugins;
     entry.due = entry.since + backoffMs(entry.errors);
     this.#move(entry, 'errorBackoff');
+  }
+
+  /** Why the pod was rejected could not be written to its status: the next cycle writes it. Nothing is to do if that has begun. */
+  unreported(uid: string): void {
+    const entry = this.#entries.get(uid);
+    if (entry?.queue !== 'unschedulable') return;
+    entry.due = this.#now() + backoffMs(entry.rejections);
+    if (entry.isHeld === false) this.#move(entry, 'errorBackoff');
+    else entry.isHeld = 'woken';
   }
 
   /** Evaluates the queueing hints for an event. `only`: restricts the pods. */

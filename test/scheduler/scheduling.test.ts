@@ -6,6 +6,8 @@ import { nodeKind } from '../../src/api/kinds/core/node.ts';
 import { priorityClassKind } from '../../src/api/kinds/scheduling/priority-class.ts';
 import { podKind } from '../../src/api/kinds/pod/pod.ts';
 import type { Client, Draft, Result } from '../../src/client/client.ts';
+import { requestPath } from '../../src/api/request-info.ts';
+import type { TransportRequest } from '../../src/client/transport.ts';
 import { simulate, type SimulatedWorld } from '../../src/sim/world/world.ts';
 import { VolumeCluster } from './volume-cluster.ts';
 
@@ -91,6 +93,22 @@ describe('a pod', () => {
       expect(await people.events('web')).toEqual(['default-scheduler: Normal Scheduled: Successfully assigned default/web to n1']);
     }),
   );
+
+  test('that fits nowhere gets the reason also if the writes of it are lost for half a minute', () =>
+    simulate(1, async (world) => {
+      const cluster = await VolumeCluster.start(world, 'transaction');
+      const isLost = ({ info }: TransportRequest) => world.clock.monotonic() < 30_000 && requestPath(info).endsWith('/pods/web/status');
+      cluster.schedule('scheduler', (server) => ({
+        watch: (request, sink) => server.watch(request, sink),
+        send: async (request) => (isLost(request) ? { type: 'unreachable', error: new Error('the request was lost') } : await server.send(request)),
+      }));
+      const people = new People(cluster);
+      await people.pod('web', '3');
+      await world.sleep(29_000);
+      expect(await people.scheduled('web')).toBe('unknown');
+      await world.sleep(15_000);
+      expect(await people.scheduled('web')).toBe('False Unschedulable no nodes available to schedule pods');
+    }));
 
   test(
     'that fits nowhere gets the reason, and a node as soon as an event helps, without a timer',

@@ -45,6 +45,11 @@ export class SimulatedComponent {
     return this.#clock !== undefined;
   }
 
+  /** Also once corrected: clocks do not go back. */
+  get hasClockAhead(): boolean {
+    return this.#clock?.isAhead === true;
+  }
+
   get up(): boolean {
     return this.#process?.alive ?? false;
   }

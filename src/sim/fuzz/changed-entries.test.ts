@@ -22,6 +22,28 @@ test.each([
   expect(changedSince([entry(key, before, 1)], [entry(key, after, 2)]) !== undefined).toBe(isChange);
 });
 
+const progress = (condition: object, replicas = 1) => ({
+  status: {
+    replicas,
+    conditions: [
+      { type: 'Available', status: 'False' },
+      { type: 'Progressing', ...condition },
+    ],
+  },
+});
+const progresses = { status: 'True', lastUpdateTime: '2025-12-31T23:52:03Z', reason: 'ReplicaSetUpdated' };
+const isOverdue = { status: 'False', lastUpdateTime: '2026-01-01T00:04:47Z', reason: 'ProgressDeadlineExceeded' };
+
+test.each([
+  ['a Deployment whose deadline has passed, where all clocks are right', progress(progresses), progress(isOverdue), false, true],
+  ['a Deployment whose deadline has passed, where a clock is ahead', progress(progresses), progress(isOverdue), true, false],
+  ['a Deployment that has progressed, where a clock is ahead', progress(progresses), progress({ ...progresses, lastUpdateTime: 'later' }), true, true],
+  ['a Deployment with other replicas, where a clock is ahead', progress(progresses), progress(isOverdue, 2), true, true],
+])('%s', (_, before, after, hasClockAhead, isChange) => {
+  const key = '/registry/apps/deployments/default/mover';
+  expect(changedSince([entry(key, before, 1)], [entry(key, after, 2)], hasClockAhead) !== undefined).toBe(isChange);
+});
+
 test('an object that is new, gone or written', () => {
   const [claim, written] = [
     entry('/registry/persistentvolumeclaims/default/a', { spec: 1 }, 1),

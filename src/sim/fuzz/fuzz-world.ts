@@ -55,6 +55,7 @@ export class FuzzWorld {
   /** Machines that are switched off. */
   readonly #off = new Set<string>();
   readonly #lost = new Set<string>();
+  hasClockAhead = false;
   #healed = false;
   readonly #disturbances: Disturbances;
   #deletions = 0;
@@ -207,6 +208,7 @@ export class FuzzWorld {
       component.resume();
       // Timers that were set by the skewed clock would fire at the wrong time.
       if (component.correctClock()) component.crash();
+      this.hasClockAhead ||= component.hasClockAhead;
       this.#start(component);
     }
   }

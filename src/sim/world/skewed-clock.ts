@@ -8,7 +8,7 @@ export interface ClockSkew {
   readonly aheadMs: number;
 }
 
-/** The clock of a machine, which outlives its processes. After `correct` it runs at the right speed, but never goes back. */
+/** The clock of a machine, which outlives its processes. After `correct` it runs at the right speed: with the right time, unless it was ahead, since it never goes back. */
 export class SkewedClock {
   readonly #true: Clock;
   #rate: number;
@@ -23,9 +23,13 @@ export class SkewedClock {
   }
 
   correct(): void {
-    this.#aheadMs += (this.#true.now() - this.#since) * (this.#rate - 1);
+    this.#aheadMs = Math.max(0, this.#aheadMs + (this.#true.now() - this.#since) * (this.#rate - 1));
     this.#since = this.#true.now();
     this.#rate = 1;
+  }
+
+  get isAhead(): boolean {
+    return this.#aheadMs > 0;
   }
 
   /** The same world with this clock; its timers use it too. */
