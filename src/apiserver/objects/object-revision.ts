@@ -55,7 +55,11 @@ export class StoredRevision implements ObjectRevision, Splice {
     return this.revision === 0 ? undefined : this;
   }
 
-  /** Drops the decoded object. A later reader of this old revision decodes it again. */
+  get isDecoded(): boolean {
+    return this.#object !== undefined;
+  }
+
+  /** Drops the decoded object. A later reader of this revision decodes it again. */
   forget(): void {
     this.#object = undefined;
     this.#sealed = false;
@@ -130,10 +134,12 @@ export function removedRevisionOf(resource: Resource, last: Entry, revision: num
 
 const utf8 = new TextEncoder();
 
-/** Frees the decoded object of an entry that has a successor. Callers that hold the object keep it. */
+/** Frees the decoded object of an entry that has a successor, or that is rarely read. Callers that hold the object keep it. */
 export function forgetDecoded({ memo }: Entry): void {
   if (memo instanceof StoredRevision) memo.forget();
 }
+
+export const isDecoded = ({ memo }: Entry): boolean => memo instanceof WrittenObject || (memo instanceof StoredRevision && memo.isDecoded);
 
 export interface EncodedObject {
   /** In its storage version, frozen from now on. */

@@ -1,7 +1,11 @@
-/** Events expire an hour after their last write (kube-apiserver: --event-ttl). The store has no TTL, so the server keeps the order of their writes. */
-import { prefixEnd, remove, type Store, StoreError } from '../../store/contract.ts';
+/**
+ * Events expire an hour after their last write (kube-apiserver: --event-ttl). The store has no TTL, so the server keeps the order of their writes.
+ * Of most events only the bytes are read after their first minute: their decoded form is freed.
+ */
+import { type Entry, prefixEnd, remove, type Store, StoreError } from '../../store/contract.ts';
 import type { Cancel, World } from '../../world/world.ts';
 import type { KubeObject } from '../../api/object.ts';
+import { forgetDecoded } from '../objects/object-revision.ts';
 import type { Resource } from '../objects/resources.ts';
 
 const LIFETIME_MS = 60 * 60_000;
@@ -37,6 +41,8 @@ class EventExpiry {
   readonly #isDue: () => boolean;
   /** In the order of their last writes: expired ones come first. */
   readonly #written = new Map<string, EventWrite>();
+  /** Written since the last sweep. */
+  #fresh: Entry[] = [];
   #unwatch: Cancel | undefined;
   #cancelSweep: Cancel | undefined;
   /** Events that this process has not seen being written are read, or are being read. */
@@ -98,9 +104,11 @@ class EventExpiry {
       {
         changes: (revision, changes) => {
           const at = this.#world.clock.now();
-          for (const { key, type } of changes) {
+          for (const { key, entry } of changes) {
             this.#written.delete(key);
-            if (type === 'put') this.#written.set(key, { revision, at });
+            if (entry === undefined) continue;
+            this.#written.set(key, { revision, at });
+            this.#fresh.push(entry);
           }
         },
         end: (cause) => (cause.code === 'compacted' ? this.#followAgain() : this.stop()),
@@ -126,6 +134,7 @@ class EventExpiry {
 
   async #run(): Promise<void> {
     try {
+      for (const entry of this.#fresh.splice(0)) forgetDecoded(entry);
       if (!this.#isRead) await this.#readAll();
       if (this.#isDue()) await this.#sweep();
       this.#schedule();

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ApiUnderTest, onApi } from '../api-under-test.ts';
 import { simulate } from '../../../src/sim/world/world.ts';
+import { isDecoded } from '../../../src/apiserver/objects/object-revision.ts';
 import { compactionTarget, defaultHistory, addSample } from '../../../src/apiserver/registry/compaction.ts';
 
 const ns = '/api/v1/namespaces/default';
@@ -229,6 +230,23 @@ describe('events', () => {
       await api.world.sleep(40 * 60_000);
       expect(await names()).toEqual([]);
       await restarted.api.stop();
+    }),
+  );
+
+  test(
+    'are kept as bytes alone, after their first minute and after a list that does not select them',
+    onApi(async (api) => {
+      const make = (name: string) => api.create(`${ns}/events`, { metadata: { name }, involvedObject: { namespace: 'default', kind: 'Pod' }, reason: 'r' });
+      await make('a');
+      const decoded = async () => isDecoded((await api.store.get('/registry/events/default/a'))!);
+      expect(await decoded()).toBe(true);
+      await api.world.sleep(61_000);
+      expect(await decoded()).toBe(false);
+      const list = async (kind: string) => (await api.send('GET', `${ns}/events`, { query: `fieldSelector=involvedObject.kind%3D${kind}` })).body.items.length;
+      expect(await list('Node')).toBe(0);
+      expect(await decoded()).toBe(false);
+      expect(await list('Pod')).toBe(1);
+      expect(await decoded()).toBe(true);
     }),
   );
 });

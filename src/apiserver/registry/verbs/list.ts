@@ -8,7 +8,7 @@ import { type ListOptions, parseRevision } from '../../objects/options.ts';
 import type { Call, Registry } from '../registry.ts';
 import { keyOf, prefixOf } from '../../objects/resources.ts';
 import { checkFields, type Selection, selectionOf } from '../../objects/selection.ts';
-import { revisionOf } from '../../objects/object-revision.ts';
+import { forgetDecoded, isDecoded, revisionOf } from '../../objects/object-revision.ts';
 import { storeFailure } from '../../objects/transaction.ts';
 
 /** The largest page that is read at once while a selector filters. */
@@ -131,14 +131,16 @@ interface Taking {
   readonly stored: (entry: Entry) => ObjectRevision;
 }
 
-/** @returns how many entries were read before the limit was reached */
+/** What is decoded for the selection alone is freed again. @returns how many entries were read before the limit was reached */
 function takeMatching(entries: readonly Entry[], { limit, selection, items, stored }: Taking): number {
   let used = 0;
   for (const entry of entries) {
     if (limit > 0 && items.length >= limit) break;
     used++;
+    const wasDecoded = isDecoded(entry);
     const object = stored(entry);
     if (selection.everything || selection.matches(object.object)) items.push(object);
+    else if (!wasDecoded) forgetDecoded(entry);
   }
   return used;
 }
