@@ -30,6 +30,33 @@ export function mergeKubeconfig(existing: string, config: Kubeconfig): string {
   return document.toString({ lineWidth: 0 });
 }
 
+/**
+ * A kubeconfig without the cluster of this certificate authority (base64), and without what names it. Whatever else it holds stays as it is.
+ * @throws KubeconfigError
+ */
+export function withoutCluster(existing: string, authority: string): string {
+  const document = parseDocument(existing);
+  const root: unknown = document.contents;
+  if (document.errors.length > 0 || !isMap(root)) throw new KubeconfigError('the kubeconfig is not valid YAML');
+  const remove = (key: string, isGone: (entry: YAMLMap) => boolean): readonly YAMLMap[] => {
+    const list: unknown = root.get(key);
+    if (!isSeq(list)) return [];
+    const gone = list.items.filter((item): item is YAMLMap => isMap(item) && isGone(item));
+    list.items = list.items.filter((item) => !gone.some((each) => each === item));
+    return gone;
+  };
+  const namesOf = (entries: readonly YAMLMap[], at: readonly string[]) => new Set(entries.map((entry) => entry.getIn(at)));
+  const clusters = namesOf(
+    remove('clusters', (entry) => entry.getIn(['cluster', 'certificate-authority-data']) === authority),
+    ['name'],
+  );
+  const contexts = remove('contexts', (entry) => clusters.has(entry.getIn(['context', 'cluster'])));
+  const users = namesOf(contexts, ['context', 'user']);
+  remove('users', (entry) => users.has(entry.get('name')));
+  if (namesOf(contexts, ['name']).has(root.get('current-context'))) root.set('current-context', '');
+  return document.toString({ lineWidth: 0 });
+}
+
 function replaceEntries(document: Document.Parsed, root: YAMLMap, { key, entries }: { key: string; entries: readonly NamedEntry[] }): void {
   const list: unknown = root.get(key);
   if (list === undefined || list === null) {

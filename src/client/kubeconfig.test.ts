@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { kubeconfig, renderKubeconfig } from './kubeconfig.ts';
-import { KubeconfigError, mergeKubeconfig } from './kubeconfig-merge.ts';
+import { entryNameOf, isOfOneCluster, kubeconfig, renderKubeconfig } from './kubeconfig.ts';
+import { KubeconfigError, mergeKubeconfig, withoutCluster } from './kubeconfig-merge.ts';
 
 const config = kubeconfig({ server: 'https://127.0.0.1:6443', authority: 'CA', user: { type: 'certificate', certificate: 'CERT', key: 'KEY' } });
 
@@ -51,6 +51,19 @@ users: []
     expect(merged).toContain('# my clusters');
     expect(merged).toContain('# the one at work');
     expect(mergeKubeconfig(merged, config)).toBe(merged);
+  });
+
+  test('two clusters in one file keep their entries, and one of them can be taken out again', () => {
+    const shop = kubeconfig({ server: 'https://127.0.0.1:7443', authority: 'SHOP', name: entryNameOf('shop'), user: { type: 'token', token: 't' } });
+    const existing = '# my clusters\ncurrent-context: work\nclusters:\n- name: work\n  cluster: {server: "https://work"}\n';
+    const both = mergeKubeconfig(mergeKubeconfig(existing, config), shop);
+    expect((parse(both) as typeof config).contexts.map(({ name }) => name)).toEqual(['mooring', 'mooring-shop']);
+    const left = withoutCluster(both, 'U0hPUA==');
+    expect(parse(left)).toMatchObject({ clusters: [{ name: 'work' }, { name: 'mooring' }], contexts: [{ name: 'mooring' }], users: [{ name: 'mooring' }] });
+    expect(parse(left)).toMatchObject({ 'current-context': '' });
+    expect(left).toContain('# my clusters');
+    expect(withoutCluster(left, 'U0hPUA==')).toBe(left);
+    expect([renderKubeconfig(shop), renderKubeconfig(config), both, existing, ''].map(isOfOneCluster)).toEqual([true, true, false, false, false]);
   });
 
   test.each(['', '{}', 'clusters:\n'])('merging into %j is writing it', (existing) => {

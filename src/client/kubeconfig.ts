@@ -4,6 +4,8 @@ export interface KubeconfigOptions {
   readonly server: string;
   /** PEM. */
   readonly authority: string;
+  /** Of cluster, user and context. Absent: `defaultEntryName`. */
+  readonly name?: string;
   readonly user: { readonly type: 'certificate'; readonly certificate: string; readonly key: string } | { readonly type: 'token'; readonly token: string };
 }
 
@@ -21,23 +23,33 @@ export interface NamedEntry {
   readonly [member: string]: unknown;
 }
 
-/** Cluster, user and context are all called this. */
-const clusterName = 'mooring';
+/** Of the cluster without a name of its own. */
+export const defaultEntryName = 'mooring';
 
-export function kubeconfig({ server, authority, user }: KubeconfigOptions): Kubeconfig {
+/** Of several clusters in one file, each has entries of its own. */
+export const entryNameOf = (cluster: string | undefined): string =>
+  cluster === undefined || cluster === defaultEntryName ? defaultEntryName : `${defaultEntryName}-${cluster}`;
+
+/** Whether every entry of a kubeconfig is of one cluster of Mooring's. */
+export function isOfOneCluster(text: string): boolean {
+  const names = new Set([...text.matchAll(/^\s*-?\s*"?name"?:\s*"?([^"\s]*)"?\s*$/gm)].map((match) => match[1] ?? ''));
+  return names.size === 1 && [...names].every((name) => name === defaultEntryName || name.startsWith(`${defaultEntryName}-`));
+}
+
+export function kubeconfig({ server, authority, user, name = defaultEntryName }: KubeconfigOptions): Kubeconfig {
   const credentials =
     user.type === 'token' ? { token: user.token } : { 'client-certificate-data': base64(user.certificate), 'client-key-data': base64(user.key) };
   return {
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: clusterName, cluster: { 'certificate-authority-data': base64(authority), server } }],
-    contexts: [{ name: clusterName, context: { cluster: clusterName, user: clusterName } }],
-    'current-context': clusterName,
-    users: [{ name: clusterName, user: credentials }],
+    clusters: [{ name, cluster: { 'certificate-authority-data': base64(authority), server } }],
+    contexts: [{ name, context: { cluster: name, user: name } }],
+    'current-context': name,
+    users: [{ name, user: credentials }],
   };
 }
 
-const base64 = (text: string): string => Buffer.from(text).toString('base64');
+export const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 /** YAML that needs no library: every scalar is written as JSON, which YAML contains. */
 export function renderKubeconfig(config: Kubeconfig): string {

@@ -169,7 +169,7 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   apiServer.becomeReady();
   const kubeconfig = options.kubeconfig ?? path.join(dataDir, 'kubeconfig');
   const { mergeKubeconfig: merge = false, bootstrapKubeconfig } = options;
-  await apiServer.saveKubeconfigs({ server: server.url, admin: kubeconfig, merge, bootstrap: bootstrapKubeconfig });
+  await apiServer.saveKubeconfigs({ server: server.url, admin: kubeconfig, merge, bootstrap: bootstrapKubeconfig, name: options.name });
   // Last, so that clients do not wait until the controllers have filled their caches: they list in pages, between requests.
   // The nodes whose pods really run are this machine.
   const listDirectory = (node: string, directory: string) => (podStreams.has(node) ? realDirectories.list(directory) : undefined);

@@ -74,7 +74,7 @@ The exit code is 3 if the data directory is damaged: "moor store repair" states 
     { name: 'kubeconfig', value: 'FILE', about: 'written when the server is ready, readable by its owner only', default: 'DIR/kubeconfig' },
     {
       name: 'merge-kubeconfig',
-      about: 'add to an existing kubeconfig and make "mooring" its current context; without it a file with other entries is not changed',
+      about: 'add to an existing kubeconfig and make "mooring" (or "mooring-NAME") its current context; without it a file with other entries is not changed',
     },
     { name: 'bootstrap-kubeconfig', value: 'FILE', about: 'also write a kubeconfig with which machines join as nodes, valid for two days' },
     {
@@ -212,8 +212,14 @@ async function runUp(options: ClusterOptions): Promise<ExitCode> {
   raiseCompilerBudget();
   let cluster: Cluster;
   let progress: Progress | undefined;
+  let heard: NodeJS.Signals | undefined;
+  let hasStarted = false;
+  void ended.then((signal) => {
+    heard = signal;
+    progress?.say(`${signal}: stopping once it has started`);
+  });
   const onProgress = (text: string): void => {
-    progress?.say(text);
+    if (hasStarted || heard === undefined) progress?.say(text);
     report({ waitsFor: text });
   };
   try {
@@ -224,9 +230,12 @@ async function runUp(options: ClusterOptions): Promise<ExitCode> {
   } catch (error) {
     return startFailed(error, options);
   }
-  const screen = readyScreen(cluster, options, await unseenMounts(cluster, options.dataDir ?? ''));
-  process.stdout.write(screen);
-  report({ screen });
+  hasStarted = true;
+  if (heard === undefined) {
+    const screen = readyScreen(cluster, options, await unseenMounts(cluster, options.dataDir ?? ''));
+    process.stdout.write(screen);
+    report({ screen });
+  }
   const signal = await Promise.race([ended, cluster.dataRemoved]);
   if (signal === undefined) return endWithoutData(cluster, options.dataDir ?? '');
   process.stdout.write(`\n${signal}: stopping\n`);

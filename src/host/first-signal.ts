@@ -4,8 +4,10 @@ export function firstSignal({ keepsAlive = true }: { readonly keepsAlive?: boole
     // A signal listener does not keep the process alive, and a process that waits for a Lease has no other handle.
     const alive = setInterval(() => undefined, 2 ** 31 - 1);
     if (!keepsAlive) alive.unref();
+    const parentEnds = whenShellOfNpmEnds(() => heard('SIGTERM'));
     const heard = (signal: NodeJS.Signals) => {
       clearInterval(alive);
+      clearInterval(parentEnds);
       process.removeListener('SIGINT', heard);
       process.removeListener('SIGTERM', heard);
       resolve(signal);
@@ -13,4 +15,16 @@ export function firstSignal({ keepsAlive = true }: { readonly keepsAlive?: boole
     process.on('SIGINT', heard);
     process.on('SIGTERM', heard);
   });
+}
+
+/**
+ * `npx moor` and `npm start` run a shell, which runs this program. npm passes SIGTERM on to that shell, which ends without a word to its child: its end stands for
+ * the signal.
+ */
+function whenShellOfNpmEnds(ended: () => void): NodeJS.Timeout | undefined {
+  if (process.env['npm_command'] === undefined) return undefined;
+  const shell = process.ppid;
+  return setInterval(() => {
+    if (process.ppid !== shell) ended();
+  }, 500).unref();
 }

@@ -131,6 +131,10 @@ describe('moor up', () => {
     await using moor = await startMoor({ dataDir, args: ['--kubeconfig', shared, '--merge-kubeconfig'] });
     expect((await moor.kubectl('--kubeconfig', shared, 'config', 'get-contexts', '-o', 'name')).stdout.split('\n').sort()).toEqual(['', 'mooring', 'work']);
     expect((await moor.kubectl('--kubeconfig', shared, 'get', 'namespace', 'default', '-o', 'name')).stdout).toBe('namespace/default\n');
+    await moor.stop();
+    expect(await runMoor('delete', '--data-dir', dataDir, '--yes')).toMatchObject({ code: 0 });
+    expect(readFileSync(shared, 'utf8')).not.toContain('mooring');
+    expect(readFileSync(shared, 'utf8')).toContain('name: work');
   });
 
   test.each([

@@ -93,6 +93,8 @@ export interface KubeconfigFiles {
   readonly admin: string | undefined;
   readonly merge: boolean;
   readonly bootstrap: string | undefined;
+  /** The name of the cluster. */
+  readonly name?: string | undefined;
 }
 
 interface Deps {
@@ -177,11 +179,11 @@ export async function startApiServer(options: ApiServerOptions, data: ApiServerD
         readiness.state = 'stopping';
       });
     },
-    async saveKubeconfigs({ server, admin, merge, bootstrap: bootstrapFile }) {
+    async saveKubeconfigs({ server, admin, merge, bootstrap: bootstrapFile, name }) {
       const save = async (fresh: Certificates) => {
-        if (admin !== undefined) await saveKubeconfig(admin, { server, certificates: fresh, merge });
+        if (admin !== undefined) await saveKubeconfig(admin, { server, certificates: fresh, merge, name });
       };
-      const saveBootstrap = (fresh: Certificates) => saveBootstrapKubeconfig(bootstrapFile, { server, certificates: fresh });
+      const saveBootstrap = (fresh: Certificates) => saveBootstrapKubeconfig(bootstrapFile, { server, certificates: fresh, name });
       await save(certificates);
       await saveBootstrap(certificates);
       cleanup.defer(

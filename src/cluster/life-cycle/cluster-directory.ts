@@ -56,7 +56,9 @@ export async function openClusterDirectory(options: DirectoryOptions, { world, c
     throw new ClusterDirectoryError(`${dataDir} holds data, which --ephemeral would delete at the end. Choose an empty --data-dir, or none.`);
   const hasObjects = existsSync(path.join(directory, 'store')) || (options.store === 'etcd' && existsSync(manifestFile(directory)));
   if (runtime === 'sandbox' && !hasObjects) await removeStrayMounts(directory, { world, onProgress });
+  let hasStarted = false;
   const record: ClusterDirectory['record'] = (reached) => {
+    hasStarted = reached.url !== '';
     const unlisted = saveRecord({
       ...(name === undefined ? {} : { name }),
       dataDir: directory,
@@ -74,14 +76,15 @@ export async function openClusterDirectory(options: DirectoryOptions, { world, c
         unlisted,
       });
   };
-  // From now on "moor list" and "moor delete" know it, also if the start fails or is killed.
+  // From now on "moor list" and "moor delete" know it, also if the start is killed.
   if (isNew) record({ url: '', kubeconfig: options.kubeconfig ?? path.join(directory, 'kubeconfig') });
-  if (ephemeral) {
-    cleanup.defer(async () => {
-      if (runtime === 'sandbox') await tearDown(directory, { world, onProgress });
-      if (isNew) await removeData(directory);
-    });
-  }
+  cleanup.defer(async () => {
+    // A first start that failed has acknowledged nothing. What it wrote to etcd stays, and so does what says where that is.
+    const neverStarted = isNew && !hasStarted && options.store !== 'etcd';
+    if (!ephemeral && !neverStarted) return;
+    if (runtime === 'sandbox') await tearDown(directory, { world, onProgress });
+    if (isNew) await removeData(directory);
+  });
   return { path: directory, record, removed: whenRemoved(directory, { world, cleanup }) };
 }
 
@@ -152,7 +155,7 @@ export async function makeDirectory(directory: string): Promise<void> {
 
 const inUse = (directory: string): string => {
   const pid = readRecord(directory)?.process.pid ?? 0;
-  return `${directory} is in use by another moor${pid === 0 ? '' : ` (process ${pid})`}. Stop that one, or choose another directory with --data-dir.`;
+  return `${directory} is in use by another moor${pid === 0 ? '' : ` (process ${pid})`}. Stop that one ("moor stop"), or choose another name, or another directory with --data-dir.`;
 };
 
 /** Ephemeral clusters whose process was killed, and deletions that were. What cannot be removed is told, and nothing else waits for it. */

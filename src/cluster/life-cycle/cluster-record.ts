@@ -71,7 +71,7 @@ export function removeRecord(dataDir: string): void {
   }
 }
 
-/** Undefined: the directory has none that can be read. A copy of another directory names that one, and so neither a process nor volumes elsewhere. */
+/** Undefined: the directory has none that can be read. A copy of another directory names that one, and so neither a process nor volumes or a kubeconfig elsewhere. */
 export function readRecord(dataDir: string): ClusterRecord | undefined {
   try {
     const record = JSON.parse(readFileSync(fileIn(dataDir), 'utf8')) as Partial<ClusterRecord> | null;
@@ -79,7 +79,7 @@ export function readRecord(dataDir: string): ClusterRecord | undefined {
     if (record === null || typeof record.process?.pid !== 'number' || typeof record.url !== 'string' || typeof record.kubeconfig !== 'string') return undefined;
     if (record.dataDir === directory) return record as ClusterRecord;
     const { hostPathVolumes: _, ...copied } = record as ClusterRecord;
-    return { ...copied, dataDir: directory, process: noProcess };
+    return { ...copied, dataDir: directory, kubeconfig: path.join(directory, 'kubeconfig'), process: noProcess };
   } catch {
     return undefined;
   }

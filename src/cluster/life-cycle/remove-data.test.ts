@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync,
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { kubeconfig, renderKubeconfig } from '../../client/kubeconfig.ts';
 import { readRecord, recordless } from './cluster-record.ts';
 import { removeData } from './remove-data.ts';
 
@@ -31,6 +32,20 @@ test('the host-path volumes of a cluster go with its data; what a link leads to 
   expect([volume, link, 'of-another'].map((name) => existsSync(at(`volumes/${name}`)))).toEqual([false, false, true]);
   expect(existsSync(at('data'))).toBe(false);
   expect(readFileSync(at('precious/file'), 'utf8')).toBe('content');
+});
+
+test.each([
+  ["goes if it is this cluster's", 'OURS', false],
+  ['stays if another cluster has written it', 'THEIRS', true],
+])('a kubeconfig elsewhere %s', async (_, authority, stays) => {
+  const file = at('kubeconfig');
+  const written = { ...recordless(at('data')), kubeconfig: file, process: { pid: 1, startTime: 1 } };
+  writeFileSync(at('data/cluster.json'), JSON.stringify(written));
+  mkdirSync(at('data/pki'));
+  writeFileSync(at('data/pki/ca.crt'), 'OURS');
+  writeFileSync(file, renderKubeconfig(kubeconfig({ server: 'https://127.0.0.1:6443', authority, user: { type: 'token', token: 't' } })));
+  await removeData(at('data'));
+  expect(existsSync(file)).toBe(stays);
 });
 
 test('a copy of a data directory goes without the volumes of the cluster that was copied', async () => {

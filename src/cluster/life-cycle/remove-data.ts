@@ -2,7 +2,8 @@ import { readdir, readFile, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { isHostPathFile } from '../../drivers/host-path/driver.ts';
 import { realDirectories } from '../../host/directories.ts';
-import { isOurs } from '../apiserver/kubeconfig-file.ts';
+import { isOfOneCluster } from '../../client/kubeconfig.ts';
+import { removeKubeconfig } from '../apiserver/kubeconfig-file.ts';
 import { rootOwnerFile } from '../nodes/node-directory.ts';
 import { lockFile } from './cluster-lock.ts';
 import { type ClusterRecord, readRecord, realPath, removeRecord, saveRecord } from './cluster-record.ts';
@@ -28,10 +29,11 @@ export async function removeData(dataDir: string): Promise<void> {
   const [mount] = (await Promise.all([directory, ...volumes, ...hostPaths].map(mountsBelow))).flat();
   if (mount !== undefined) throw new TearDownError(`${mount} is still mounted: nothing was deleted`);
   if (record !== undefined) markForRemoval(record);
+  if (record !== undefined) await removeKubeconfigElsewhere(record);
   const names = await namesOf(directory);
   const copies = names.filter((name) => name.startsWith('before-repair-') || unfinished.test(name));
   const kubeconfig = await readFile(path.join(directory, 'kubeconfig'), 'utf8').catch(() => '');
-  const removed = [...own, ...copies, ...(isOurs(kubeconfig) ? ['kubeconfig'] : [])].map((name) => path.join(directory, name));
+  const removed = [...own, ...copies, ...(isOfOneCluster(kubeconfig) ? ['kubeconfig'] : [])].map((name) => path.join(directory, name));
   const joined = joinedNodes(directory);
   const nodes = path.join(directory, 'nodes');
   const ownNodes = (await namesOf(nodes)).map((name) => path.join(nodes, name)).filter((node) => !joined.includes(node));
@@ -42,6 +44,13 @@ export async function removeData(dataDir: string): Promise<void> {
   await removeTree(path.join(directory, lockFile));
   // Another cluster may just put something into the directory that they share.
   for (const each of [nodes, directory, root]) if (each !== '' && (await namesOf(each)).length === 0) await rmdir(each).catch(() => undefined);
+}
+
+/** The file of --kubeconfig. One that can no longer be read or written is its owner's to change. */
+async function removeKubeconfigElsewhere({ dataDir, kubeconfig }: ClusterRecord): Promise<void> {
+  if (kubeconfig === path.join(dataDir, 'kubeconfig')) return;
+  const authority = await readFile(path.join(dataDir, 'pki', 'ca.crt'), 'utf8').catch(() => undefined);
+  if (authority !== undefined) await removeKubeconfig(kubeconfig, authority).catch(() => undefined);
 }
 
 function markForRemoval(record: ClusterRecord): void {

@@ -11,8 +11,9 @@ import { exitCodes } from '../result/exit-codes.ts';
 /** `moor delete`: ends everything of a cluster and removes its data. */
 export const deleteCommand: Command = {
   arguments: clusterArgument,
-  about: `Does what "moor down" does, and removes the data directory: objects, volumes, certificates, logs and kubeconfig, and its
-host-path volumes, which are in /tmp/hostpath_pv. It asks first, unless --yes is given. Nothing below a live mount is ever removed: if something cannot be unmounted, all data stays.`,
+  about: `Does what "moor down" does, and removes the data directory: objects, volumes, certificates, logs and kubeconfig; its host-path
+volumes, which are in /tmp/hostpath_pv; and its entries in the file of --kubeconfig. It asks first, unless --yes is given. Nothing
+below a live mount is ever removed: if something cannot be unmounted, all data stays.`,
   flags: [dataDirFlag, { name: 'yes', short: 'y', about: 'do not ask' }, outputFlag],
   examples: [
     { line: 'moor delete shop', about: 'one cluster, after a question' },

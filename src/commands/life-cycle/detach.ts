@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readSync, rmdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { makeDirectory } from '../../cluster/life-cycle/cluster-directory.ts';
 import { lockFile } from '../../cluster/life-cycle/cluster-lock.ts';
@@ -29,14 +29,14 @@ interface Detached {
 export async function startDetached(args: readonly string[], { logFile, progress }: Detached): Promise<{ readonly screen: string } | ExitCode> {
   const signalled = firstSignal({ keepsAlive: false });
   await makeDirectory(path.dirname(logFile));
-  const log = openSync(logFile, 'a', 0o600);
-  const { size: begin } = statSync(logFile);
+  const log = openSync(logFile, 'a+', 0o600);
+  const { size: begin } = fstatSync(log);
   const child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? '', ...args], {
     detached: true,
     stdio: ['ignore', log, log, 'ipc'],
-    env: { ...process.env, [logVariable]: logFile },
+    // The process in the background outlives the shell of npm.
+    env: { ...process.env, [logVariable]: logFile, npm_command: undefined },
   });
-  closeSync(log);
   let signal: NodeJS.Signals | undefined;
   let failure: string | undefined;
   void signalled.then((heard) => {
@@ -57,14 +57,23 @@ export async function startDetached(args: readonly string[], { logFile, progress
   });
   if (ready === undefined) {
     progress.clear();
-    const said = failure ?? readFileSync(logFile).subarray(begin).toString();
+    // A first start that failed has removed its directory, and the log with it.
+    const said = failure ?? textFrom(log, begin);
+    closeSync(log);
     process.stderr.write(signal === undefined ? said : `moor up: the start was ended by ${signal}\n`);
-    if (begin === 0) removeUnusedLog(logFile);
+    if (begin === 0 && existsSync(logFile)) removeUnusedLog(logFile);
     return child.exitCode === exitCodes.notInOrder ? exitCodes.notInOrder : exitCodes.failure;
   }
+  closeSync(log);
   child.disconnect();
   child.unref();
   return ready;
+}
+
+function textFrom(file: number, begin: number): string {
+  const text = Buffer.alloc(fstatSync(file).size - begin);
+  readSync(file, text, 0, text.length, begin);
+  return text.toString();
 }
 
 /** Of a directory that was refused before anything was written. Once it is locked or recorded, the log is that of a cluster, maybe of another process. */
