@@ -16,6 +16,7 @@ import { PluginSockets } from '../cluster/nodes/plugin-sockets.ts';
 import { audit, type AuditFinding, type DriverInventory, lastingHandles } from '../drivers/audit.ts';
 import type { DriverAnswer } from '../drivers/contract.ts';
 import type { DriverSet } from '../drivers/driver-set.ts';
+import { imageDriverName, parseImageHandle } from '../drivers/image/driver.ts';
 import type { World } from '../world/world.ts';
 import { accessFlags, accessOf, readingText, withClient } from './cluster-access.ts';
 import type { Command } from './command.ts';
@@ -91,10 +92,11 @@ interface AuditReport {
  * by an intent or, later, by a PV.
  */
 async function auditReport(client: Client, world: World, { dataDir, endpoints }: AuditOptions): Promise<AuditReport> {
+  const addresses = [...endpoints, ...(await builtInEndpoints(client))];
   const drivers = await driversOf(client, dataDir);
   const sockets = new CsiSockets({ world, drivers, client });
   try {
-    await connect(sockets, [...endpoints, ...(await builtInEndpoints(client))]);
+    await connect(sockets, addresses);
     const before = await inventories(drivers);
     const intents = await allOf(client, volumeIntentKind);
     const volumes = (await allOf(client, persistentVolumeKind)) ?? [];
@@ -141,8 +143,12 @@ function unauditedOf(inventories: readonly DriverInventory[], volumes: readonly 
     const name = spec.csi?.driver;
     if (name !== undefined && !known.has(name)) foreign.set(name, (foreign.get(name) ?? 0) + 1);
   }
+  const elsewhere = volumes.filter(({ spec: { csi } }) => csi?.driver === imageDriverName && parseImageHandle(csi.volumeHandle)?.node !== undefined).length;
   return [
-    ...[...foreign].map(([name, count]) => `${counted(count, 'volume')} of ${name}: --csi-endpoint names its socket.`),
+    ...(known.has(imageDriverName) && elsewhere > 0
+      ? [`${counted(elsewhere, 'volume')} of ${imageDriverName} on nodes that joined: those keep the images.`]
+      : []),
+    ...[...foreign].map(([name, count]) => `${counted(count, 'volume')} of ${name}: --csi-endpoint names its socket, if it has one.`),
     ...inventories.flatMap(({ driver: { capabilities, snapshotter }, handles, snapshots }) => [
       ...(handles === undefined ? [`the volumes of ${capabilities.name}: it cannot list them.`] : []),
       ...(snapshots === undefined && snapshotter !== undefined ? [`the snapshots of ${capabilities.name}: it cannot list them.`] : []),
@@ -192,7 +198,8 @@ function listedBy<T>(driver: string, what: string, answer: DriverAnswer<T> | und
 /** undefined: the server has no such kind. */
 async function allOf<T extends KubeObject>(client: Client, kind: Kind<T>): Promise<readonly T[] | undefined> {
   const found = await listAll(client, kind);
-  if (!found.ok && found.reason !== 'notFound') throw new AuditError(`cannot list ${kind.plural}: ${found.error.message}`);
+  if (!found.ok && found.reason !== 'notFound')
+    throw new AuditError(`${found.reason === 'unreachable' ? 'the cluster does not answer' : `cannot list ${kind.plural}`}: ${found.error.message}`);
   return found.ok ? found.value : undefined;
 }
 

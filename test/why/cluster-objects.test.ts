@@ -52,7 +52,12 @@ describe('a CSI driver', () => {
   });
 
   test('that is on no node', () => {
-    expect(explanation(`csidriver/${name}`, [csiDriver(name), node('n1'), csiNode('n1')])).toMatchObject({ verdict: 'stuck', code: 'DriverOnNoNode' });
+    const installed = [csiDriver(name), node('n1'), csiNode('n1')];
+    expect(explanation(`csidriver/${name}`, [...installed, storageClass('fast', { provisioner: name })])).toMatchObject({
+      verdict: 'stuck',
+      code: 'DriverOnNoNode',
+    });
+    expect(explanation(`csidriver/${name}`, installed)).toMatchObject({ verdict: 'fine', code: 'DriverUnused' });
   });
 
   test('that fails to attach', () => {

@@ -15,7 +15,7 @@ export function explainDriver(name: string, graph: ObjectGraph): ObjectExplanati
     { kind: 'driver', name },
     { state: nodes.length > 0 ? 'Registered' : driver === undefined ? 'Unknown' : 'Installed', since: driver?.metadata.creationTimestamp },
     {
-      ...diagnose({ name, nodes, isInstalled: driver !== undefined }, graph),
+      ...diagnose({ name, nodes, isInstalled: driver !== undefined, isUsed: classes.length + volumes > 0 }, graph),
       facts: [
         { label: 'nodes', text: nodes.length === 0 ? 'none' : someOf(nodes) },
         { label: 'classes', text: classes.length === 0 ? 'none' : someOf(classes) },
@@ -29,9 +29,11 @@ interface Driver {
   readonly name: string;
   readonly nodes: readonly string[];
   readonly isInstalled: boolean;
+  /** A class or a volume names it. */
+  readonly isUsed: boolean;
 }
 
-function diagnose({ name, nodes, isInstalled }: Driver, graph: ObjectGraph): Diagnosis {
+function diagnose({ name, nodes, isInstalled, isUsed }: Driver, graph: ObjectGraph): Diagnosis {
   const failures = graph.attachments.filter(({ spec, status }) => spec.attacher === name && (status.attachError ?? status.detachError) !== undefined);
   const [failure] = failures;
   if (failure !== undefined) {
@@ -46,6 +48,11 @@ function diagnose({ name, nodes, isInstalled }: Driver, graph: ObjectGraph): Dia
   }
   const lacking = graph.nodes.map(({ metadata }) => metadata.name).filter((node) => !nodes.includes(node));
   if (graph.wasRead('csiNodes') && nodes.length === 0) {
+    // As on hollow nodes, after a start at which pods ran on this machine.
+    if (!isUsed) {
+      const summary = 'The driver is registered on no node. No class and no volume names it, so nothing waits for it.';
+      return { verdict: 'fine', code: 'DriverUnused', summary, next: nothingToDo };
+    }
     return {
       verdict: 'stuck',
       code: 'DriverOnNoNode',
