@@ -19,7 +19,8 @@ export function loadKubeconfig(file: string, options: KubeconfigOptions = {}): H
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw new KubeconfigError(`cannot read the kubeconfig: ${(error as Error).message}`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new KubeconfigError(code === 'ENOENT' ? 'there is no such kubeconfig' : `cannot read the kubeconfig: ${message}`);
   }
   return parseKubeconfig(text, { ...options, readFile: (name) => readFileSync(path.resolve(path.dirname(file), name), 'utf8') });
 }

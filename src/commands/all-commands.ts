@@ -2,8 +2,18 @@ import type { CommandEntry } from './command.ts';
 
 /** Each command is loaded when it is run, so that `moor --help` loads none of them. */
 export const allCommands: readonly CommandEntry[] = [
-  { name: 'up', summary: 'start a cluster, in the foreground or (--detach) in the background', load: async () => (await import('./up.ts')).upCommand },
-  { name: 'list', summary: 'list the clusters of this machine', load: async () => (await import('./life-cycle/list.ts')).listCommand },
+  {
+    name: 'up',
+    elsewhere: ['create', 'start', 'run', 'cluster', 'init'],
+    summary: 'start a cluster, in the foreground or (--detach) in the background',
+    load: async () => (await import('./up.ts')).upCommand,
+  },
+  {
+    name: 'list',
+    elsewhere: ['get', 'ls', 'ps', 'clusters'],
+    summary: 'list the clusters of this machine',
+    load: async () => (await import('./life-cycle/list.ts')).listCommand,
+  },
   { name: 'status', summary: 'print whether a cluster runs, and where', load: async () => (await import('./life-cycle/status.ts')).statusCommand },
   {
     name: 'stop',
@@ -15,10 +25,16 @@ export const allCommands: readonly CommandEntry[] = [
     summary: 'stop a cluster and remove its pods, mounts, devices and networks; its data is kept',
     load: async () => (await import('./life-cycle/down.ts')).downCommand,
   },
-  { name: 'delete', summary: 'the same, and remove its data', load: async () => (await import('./life-cycle/delete.ts')).deleteCommand },
+  {
+    name: 'delete',
+    elsewhere: ['rm', 'remove', 'destroy'],
+    summary: 'the same, and remove its data',
+    load: async () => (await import('./life-cycle/delete.ts')).deleteCommand,
+  },
   { name: 'logs', summary: 'print the log of a cluster in the background', load: async () => (await import('./life-cycle/logs.ts')).logsCommand },
   {
     name: 'kubeconfig',
+    elsewhere: ['export', 'config'],
     summary: 'print the kubeconfig of a cluster',
     load: async () => (await import('./life-cycle/kubeconfig.ts')).kubeconfigCommand,
   },
@@ -51,6 +67,7 @@ export const allCommands: readonly CommandEntry[] = [
   },
   {
     name: 'why',
+    elsewhere: ['explain', 'describe'],
     summary: 'list what is stuck, or explain why an object is in its state, and what would change that',
     load: async () => (await import('./why.ts')).whyCommand,
   },
@@ -67,7 +84,7 @@ export const allCommands: readonly CommandEntry[] = [
   },
   {
     name: 'csi',
-    summary: 'test a CSI driver without a cluster',
+    summary: 'test a CSI driver without a cluster, or serve volumes of this machine as one',
     load: async () => (await import('./csi.ts')).csiCommand,
   },
   {

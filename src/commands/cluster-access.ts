@@ -7,7 +7,7 @@ import { type Client, createClient } from '../client/client.ts';
 import { type HttpAccess, HttpTransport } from '../client/http-transport.ts';
 import { KubeconfigError, loadKubeconfig } from '../client/http-transport-kubeconfig.ts';
 import { ServerList } from '../client/server-list.ts';
-import { dataDirOf } from '../cluster/life-cycle/cluster-record.ts';
+import { allRecords, dataDirOf } from '../cluster/life-cycle/cluster-record.ts';
 import { version } from '../cluster/version.ts';
 import { createRealWorld } from '../host/world.ts';
 import type { LogReader } from '../why/reading/cluster-reader.ts';
@@ -74,7 +74,12 @@ function defaultKubeconfig(): string {
   const candidates = given.length > 0 ? given : usual;
   const found = candidates.find((file) => existsSync(file));
   if (found !== undefined) return found;
-  throw new UsageError(`no kubeconfig at ${candidates.join(' or ')}. Start a cluster with "moor up", or name one with --kubeconfig FILE.`);
+  const [named] = allRecords().flatMap(({ name }) => name ?? []);
+  const remedy =
+    named === undefined
+      ? 'Start a cluster with "moor up", or name one with --kubeconfig FILE.'
+      : `For the cluster "${named}": export KUBECONFIG=$(moor kubeconfig ${named} --path). Others are named with --kubeconfig FILE.`;
+  throw new UsageError(`no kubeconfig at ${candidates.join(' or ')}. ${remedy}`);
 }
 
 /** Long enough for a list in a large cluster, short enough for a user at a terminal. */

@@ -27,7 +27,12 @@ function program() {
   };
   const commands: readonly CommandEntry[] = [
     { name: 'up', summary: 'start', aliases: ['begin'], load: () => Promise.resolve(up) },
-    { name: 'ask', summary: 'ask', load: () => Promise.resolve(ask) },
+    { name: 'ask', summary: 'ask', elsewhere: ['explain'], load: () => Promise.resolve(ask) },
+    {
+      name: 'box',
+      summary: 'commands about boxes',
+      load: () => Promise.resolve({ about: 'moor box: boxes.', commands: [{ name: 'open', summary: 'open one', load: () => Promise.resolve(ask) }] }),
+    },
   ];
   const run = (...args: string[]) =>
     runProgram(
@@ -69,6 +74,9 @@ describe('the command line', () => {
     [['up', 'stray'], 'unexpected argument "stray"'],
     [['upp'], 'there is no command "upp"; did you mean "up"?'],
     [['frobnicate'], 'there is no command "frobnicate"\n'],
+    [['explain', 'pvc/data'], 'there is no command "explain"; did you mean "ask"?'],
+    [['help', 'frobnicate'], 'there is no command "frobnicate"\n'],
+    [['help', 'box', 'close'], 'moor box: there is no command "close"\n'],
   ])('refuses %j', async (args, message) => {
     const p = program();
     expect(await p.run(...args)).toBe(2);
@@ -118,5 +126,17 @@ describe('the command line', () => {
     expect(p.out()).toContain('moor up --bare');
     expect(await p.run()).toBe(0);
     expect(p.out()).toContain('Commands\n  up   start');
+  });
+
+  test.each([
+    [['help', 'ask'], 'moor ask KIND/NAME [flags]'],
+    [['help', 'box'], 'moor box: boxes.'],
+    [['help', 'box', 'open'], 'moor box open KIND/NAME [flags]'],
+    [['box', 'help', 'open'], 'moor box open KIND/NAME [flags]'],
+    [['box', 'open', '--help'], 'moor box open KIND/NAME [flags]'],
+  ])('prints help for %j', async (args, beginning) => {
+    const p = program();
+    expect(await p.run(...args)).toBe(0);
+    expect(p.out().startsWith(beginning)).toBe(true);
   });
 });

@@ -7,6 +7,8 @@ export interface CommandEntry {
   readonly name: string;
   /** Other names, which the help leaves out. */
   readonly aliases?: readonly string[];
+  /** What other programs call it: not accepted, but answered with the name that is. */
+  readonly elsewhere?: readonly string[];
   /** One line, shown in the list of commands. */
   readonly summary: string;
   load(): Promise<Command | CommandGroup>;
@@ -27,13 +29,6 @@ export async function commandsIn(entries: readonly CommandEntry[], group = ''): 
     return isGroup(loaded) ? commandsIn(loaded.commands, `${name} `) : [[name, loaded] as const];
   });
   return (await Promise.all(found)).flat();
-}
-
-/** The flags of a command, or of all commands of a group. */
-export async function flagsOf(loaded: Command | CommandGroup): Promise<readonly Flag[]> {
-  if (!isGroup(loaded)) return loaded.flags;
-  const flags = (await commandsIn(loaded.commands)).map(([, command]) => command.flags);
-  return [...new Map(flags.flat().map((flag) => [flag.name, flag])).values()];
 }
 
 /** One command of `moor`, described once: parsing, errors and help follow from it. */
@@ -105,9 +100,9 @@ export async function runProgram(program: Program, args: readonly string[]): Pro
   const { name: programName = 'moor' } = program;
   const [name, ...rest] = args;
   const entryOf = (text: string | undefined) => program.commands.find((each) => each.name === text || each.aliases?.includes(text ?? ''));
-  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
-    const topic = entryOf(rest[0]);
-    if (topic !== undefined) return runEntry({ program, entry: topic, args: ['--help'] });
+  const isHelp = name === undefined || name === '--help' || name === '-h' || name === 'help';
+  const [topic] = rest.filter((word) => !word.startsWith('-'));
+  if (isHelp && topic === undefined) {
     program.out(programHelp(program));
     return exitCodes.success;
   }
@@ -115,18 +110,24 @@ export async function runProgram(program: Program, args: readonly string[]): Pro
     program.out(`${program.version}\n`);
     return exitCodes.success;
   }
-  const entry = entryOf(name);
+  const wanted = (isHelp ? topic : name) ?? '';
+  const entry = entryOf(wanted);
   if (entry === undefined) {
-    const near = nearestName(
-      name,
-      program.commands.map((each) => each.name),
-    );
-    program.err(`${programName}: there is no command "${name}"${near ? `; did you mean "${near}"?` : ''}\nRun "${programName} --help" for the list.\n`);
+    const near =
+      namedElsewhere(program.commands, wanted) ??
+      nearestName(
+        wanted,
+        program.commands.map((each) => each.name),
+      );
+    program.err(`${programName}: there is no command "${wanted}"${near ? `; did you mean "${near}"?` : ''}\nRun "${programName} --help" for the list.\n`);
     return exitCodes.wrongUsage;
   }
-  return runEntry({ program, entry, args: rest });
+  // A group has help of its own for each of its commands.
+  return runEntry({ program, entry, args: isHelp ? ['--help', ...rest.slice(rest.indexOf(wanted) + 1)] : rest });
 }
 
+const namedElsewhere = (commands: readonly CommandEntry[], word: string): string | undefined =>
+  commands.find(({ elsewhere }) => elsewhere?.includes(word))?.name;
 async function runEntry({ program, entry, args }: { program: Program; entry: CommandEntry; args: readonly string[] }): Promise<ExitCode> {
   const command = await entry.load();
   const name = `${program.name ?? 'moor'} ${entry.name}`;
@@ -183,7 +184,7 @@ const parsedFlag = ({ name, short, value }: Flag) =>
 function checkedArguments({ arguments: taken }: Command, given: readonly string[]): readonly string[] {
   const tooMuch = given[taken?.most ?? 0];
   if (tooMuch !== undefined) throw new UsageError(`unexpected argument "${tooMuch}"`);
-  if (taken !== undefined && given.length < taken.least) throw new UsageError(`${taken.usage} is missing: ${taken.about}`);
+  if (taken !== undefined && given.length < taken.least) throw new UsageError(`${taken.usage.split(' ')[given.length]} is missing: ${taken.about}`);
   return given;
 }
 

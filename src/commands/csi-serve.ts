@@ -31,7 +31,7 @@ type DriverType = (typeof types)[number];
 
 /** `moor csi serve`: an own driver behind a socket. */
 export const csiServeCommand: Command = {
-  about: `serves the identity, controller and node services of CSI on a unix socket, until SIGINT or SIGTERM.
+  about: `Serves the identity, controller and node services of CSI on a unix socket, until SIGINT or SIGTERM.
 
   image      volumes are image files with ext4, or block devices; their sizes are enforced
   host-path  volumes are directories; their sizes are not enforced

@@ -10,7 +10,7 @@ export const csiTestFlags: readonly Flag[] = [
   { name: 'controller-endpoint', value: 'unix:///PATH', about: 'where its controller service listens, if that is another socket' },
   { name: 'second-endpoint', value: 'unix:///PATH', about: 'the node service of a second node, which runs already' },
   { name: 'nodes', value: 'N', about: '2 starts DRIVER ARGS twice, with another {node} and {endpoint}: both must share their volumes', default: '1' },
-  { name: 'access-type', value: 'TYPE', about: 'of the volumes', oneOf: ['mount', 'block'], default: 'mount' },
+  { name: 'access-type', value: 'TYPE', about: 'of the volumes: mount or block', oneOf: ['mount', 'block'], default: 'mount' },
   { name: 'volume-size', value: 'SIZE', about: 'of the volumes', default: '1Mi' },
   { name: 'parameters', value: 'FILE', about: 'YAML or JSON: the parameters of CreateVolume' },
   { name: 'mutable-parameters', value: 'FILE', about: 'YAML or JSON: those of ControllerModifyVolume' },
@@ -23,7 +23,7 @@ export const csiTestFlags: readonly Flag[] = [
   { name: 'seed', value: 'N', about: 'all random choices follow from it', default: '1' },
   { name: 'sequence', value: 'STEPS', about: 'only this sequence, as a failure prints it' },
   { name: 'focus', value: 'PATTERN', about: 'only cases whose name or part matches the regular expression' },
-  { name: 'output', short: 'o', value: 'FORMAT', about: 'the format of the report', oneOf: ['text', 'json', 'junit'], default: 'text' },
+  { name: 'output', short: 'o', value: 'FORMAT', about: 'the format of the report: text, json or junit', oneOf: ['text', 'json', 'junit'], default: 'text' },
   { name: 'report', value: 'FILE', about: 'write the report there; standard output has the text' },
 ];
 

@@ -206,7 +206,7 @@ describe('moor why with wrong arguments', () => {
     ],
     [['why', 'pvc/data', '-o', 'xml'], '--output must be one of text, json, not "xml"'],
     [['why', 'pvc/data', '--server', 'localhost'], '--server must be a URL'],
-    [['why', 'pvc/data', '--kubeconfig', '/nowhere/config'], 'cannot read the kubeconfig'],
+    [['why', 'pvc/data', '--kubeconfig', '/nowhere/config'], 'there is no such kubeconfig (/nowhere/config)'],
   ])('%j', async (args, message) => {
     const { code, stderr } = await runMoor(...args);
     expect(code).toBe(2);

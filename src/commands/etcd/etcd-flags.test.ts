@@ -17,7 +17,7 @@ test('the servers, and the prefix', () => {
 test.each([
   [['--etcd-servers', 'http://a'], '--etcd-servers needs --store etcd'],
   [['--etcd-prefix', '/other'], '--etcd-prefix needs --store etcd'],
-  [['--store', 'etcd'], '--store etcd needs --etcd-servers'],
+  [['--store', 'etcd'], '--etcd-servers is missing: the URLs'],
   [['--store', 'etcd', '--etcd-servers', 'a:2379'], 'is no URL of a server'],
   [['--store', 'etcd', '--etcd-servers', 'http://a/v3'], 'is no URL of a server'],
   [['--store', 'etcd', '--etcd-servers', 'https://a', '--etcd-certfile', '/dev/null'], 'belong together'],

@@ -8,7 +8,7 @@ const defaultPrefix = '/mooring';
 
 /** kube-apiserver's names. */
 export const etcdFlags: readonly Flag[] = [
-  { name: 'etcd-servers', value: 'URL,URL', about: 'the members of the etcd cluster, with --store etcd: https://10.0.0.1:2379,https://10.0.0.2:2379' },
+  { name: 'etcd-servers', value: 'URL,URL', about: 'the members of the etcd cluster: https://10.0.0.1:2379,https://10.0.0.2:2379' },
   { name: 'etcd-cafile', value: 'FILE', about: "the authority of the etcd servers' certificates", default: 'those that Node.js knows' },
   { name: 'etcd-certfile', value: 'FILE', about: 'the certificate with which etcd knows this server', default: 'none' },
   { name: 'etcd-keyfile', value: 'FILE', about: 'its key' },
@@ -28,7 +28,7 @@ export function etcdOptions(flags: FlagValues, store: StoreKind): EtcdOptions | 
     return undefined;
   }
   const servers = (flags.text('etcd-servers') ?? '').split(',').filter((server) => server !== '');
-  if (servers.length === 0) throw new UsageError('--store etcd needs --etcd-servers: the URLs of its members, with commas');
+  if (servers.length === 0) throw new UsageError('--etcd-servers is missing: the URLs of the members of the etcd cluster, with commas');
   for (const server of servers) checkServer(server);
   const [ca, cert, key] = ['etcd-cafile', 'etcd-certfile', 'etcd-keyfile'].map((name) => contentOf(flags, name));
   if ((cert === undefined) !== (key === undefined)) throw new UsageError('--etcd-certfile and --etcd-keyfile belong together');

@@ -23,9 +23,9 @@ export const dataDirFlag: Flag = {
   default: `${dataDirOf(undefined, '~')}, or ${dataDirOf('NAME', '~')}`,
 };
 
-/** @throws UsageError */
-export function nameOf(flags: FlagValues): string | undefined {
-  const name = flags.arguments[0];
+/** `skipped`: how many arguments come before the name. @throws UsageError */
+export function nameOf(flags: FlagValues, skipped = 0): string | undefined {
+  const name = flags.arguments[skipped];
   const [problem] = name === undefined ? [] : dnsLabelProblems(name);
   if (problem !== undefined) throw new UsageError(`"${name}" is not a name for a cluster: ${problem}`);
   return name;
@@ -51,6 +51,14 @@ export function recordOf(flags: FlagValues): ClusterRecord {
   throw new NoSuchCluster(
     name === undefined ? 'there is no cluster yet: "moor up" starts one, "moor list" shows all' : `there is no cluster "${name}": "moor list" shows all`,
   );
+}
+
+/** The data directory of a cluster that may be damaged, or not exist yet. @throws UsageError */
+export function dataDirectoryIn(flags: FlagValues, skipped = 0): string {
+  const [name, given] = [nameOf(flags, skipped), flags.text('data-dir')];
+  if (given === undefined) return findRecord(name ?? defaultName)?.dataDir ?? dataDirOf(name);
+  if (name !== undefined) throw new UsageError('give a name or --data-dir, not both');
+  return path.resolve(given);
 }
 
 /** What follows a command that is about it: '' for the default one, ' shop', or ' --data-dir DIR'. */

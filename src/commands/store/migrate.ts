@@ -4,21 +4,23 @@ import { type Command, type FlagValues, UsageError } from '../command.ts';
 import { type ExitCode, exitCodes } from '../result/exit-codes.ts';
 import { outputFlag, outputOf, printData } from '../result/output.ts';
 import { withProgress } from '../result/progress.ts';
-import { explaining, placeFlags, placesOf } from './place-flags.ts';
+import { clusterArgument } from '../life-cycle/cluster-argument.ts';
+import { dataDirFrom, explaining, placeFlags, placesOf } from './place-flags.ts';
 
 /** `moor store migrate`: from the embedded store to etcd, or back. */
 export const storeMigrateCommand: Command = {
+  arguments: clusterArgument,
   about: `Copies all objects, and the keys of the cluster, from the embedded store of a data directory to a prefix of etcd that has no
 keys, or from there to a data directory. No server of the cluster may run. What is written is read again, and the digests of all
 objects are compared. Revisions go on after those of the store that is left, so that clients notice nothing but new watches.
 
 Where the objects were, they are kept: the embedded store as DIR/store-before-migration-TIME, those in etcd under their prefix.`,
-  flags: [{ name: 'to', value: 'KIND', about: 'where the objects are to be', oneOf: ['etcd', 'embedded'] }, ...placeFlags, outputFlag],
+  flags: [{ name: 'to', value: 'KIND', about: 'where the objects are to be: etcd or embedded', oneOf: ['etcd', 'embedded'] }, ...placeFlags, outputFlag],
   examples: [
     { line: 'moor store migrate --to etcd --etcd-servers http://127.0.0.1:2379', about: 'then "moor up --store etcd …", or "moor server …"' },
     { line: 'moor store migrate --to embedded --data-dir ./data --etcd-servers http://127.0.0.1:2379', about: 'then "moor up --data-dir ./data"' },
   ],
-  run: (flags) => explaining('migrate', flags, () => migrate(flags)),
+  run: (flags) => explaining('migrate', dataDirFrom(flags), () => migrate(flags)),
 };
 
 async function migrate(flags: FlagValues): Promise<ExitCode> {

@@ -5,9 +5,9 @@ import { type ExitCode, exitCodes } from '../result/exit-codes.ts';
 import { outputFlag, outputOf, printData } from '../result/output.ts';
 import { withProgress } from '../result/progress.ts';
 import { wholeNumber } from '../shared-flags.ts';
-import { explaining, placeFlags, placesOf } from './place-flags.ts';
+import { dataDirFrom, explaining, placeFlags, placeOf } from './place-flags.ts';
 
-const fileArgument = { usage: 'FILE', about: 'the snapshot', least: 1, most: 1 };
+const fileArgument = { usage: 'FILE [NAME]', about: 'the snapshot; the name of the cluster, as "moor list" shows it', least: 1, most: 2 };
 
 const saveCommand: Command = {
   about: `Writes all objects as of one revision, and the keys of the cluster, to a file that only its owner can read. With
@@ -15,10 +15,10 @@ const saveCommand: Command = {
   arguments: fileArgument,
   flags: [...placeFlags, outputFlag],
   examples: [
-    { line: 'moor store snapshot save ./backup', about: 'the embedded store of a cluster that is stopped' },
+    { line: 'moor store snapshot save ./backup shop', about: 'the embedded store of a cluster that is stopped' },
     { line: 'moor store snapshot save ./backup --etcd-servers http://127.0.0.1:2379', about: 'the objects in etcd, also while servers run' },
   ],
-  run: (flags) => explaining('snapshot save', flags, () => save(flags)),
+  run: (flags) => explaining('snapshot save', dataDirFrom(flags, 1), () => save(flags)),
 };
 
 /** etcdutl's --bump-revision, which its documentation suggests as high. */
@@ -34,7 +34,7 @@ may know later ones: they list again.`,
     { line: 'moor store snapshot restore ./backup --data-dir ./data', about: 'then "moor up --data-dir ./data"' },
     { line: 'moor store snapshot restore ./backup --etcd-servers http://127.0.0.1:2379 --etcd-prefix /restored', about: 'beside what etcd has' },
   ],
-  run: (flags) => explaining('snapshot restore', flags, () => restore(flags)),
+  run: (flags) => explaining('snapshot restore', dataDirFrom(flags, 1), () => restore(flags)),
 };
 
 /** `moor store snapshot`. */
@@ -50,8 +50,7 @@ const fileOf = (flags: FlagValues): string => privatePath('FILE', flags.argument
 
 async function save(flags: FlagValues): Promise<ExitCode> {
   const file = fileOf(flags);
-  const { embedded, etcd } = placesOf(flags);
-  const place = etcd ?? embedded;
+  const place = placeOf(flags);
   const content = await withProgress(`Reading ${place.name}`, () => place.read('may run'));
   const digest = await withProgress(`Writing ${file}`, () => saveSnapshot(file, content));
   const { clusterId, revision, entries } = content;
@@ -65,8 +64,7 @@ async function save(flags: FlagValues): Promise<ExitCode> {
 
 async function restore(flags: FlagValues): Promise<ExitCode> {
   const file = fileOf(flags);
-  const { embedded, etcd } = placesOf(flags);
-  const place = etcd ?? embedded;
+  const place = placeOf(flags);
   const saved = await withProgress(`Reading ${file}`, () => readSnapshot(file));
   const content = { ...saved, revision: saved.revision + (wholeNumber(flags, 'bump-revision') ?? BUMP) };
   await withProgress(`Writing to ${place.name}`, () => place.write(content));

@@ -11,10 +11,12 @@ import type { EtcdOptions } from '../../cluster/data-directory/open-data.ts';
 import { type ExitCode, exitCodes } from '../result/exit-codes.ts';
 import { outputFlag, outputOf, printData } from '../result/output.ts';
 import { withProgress } from '../result/progress.ts';
+import { clusterArgument } from '../life-cycle/cluster-argument.ts';
 import { dataDirFrom, etcdFrom, explaining, placeFlags } from './place-flags.ts';
 
 /** `moor store status`. */
 export const storeStatusCommand: Command = {
+  arguments: clusterArgument,
   about: `With --etcd-servers: each member of etcd, which one leads, its size and version, alarms; the cluster under the prefix, its
 keys, the revision, and to which one the servers have compacted etcd. Without: the embedded store of a data directory, as its files are.`,
   flags: [...placeFlags, outputFlag],
@@ -22,7 +24,7 @@ keys, the revision, and to which one the servers have compacted etcd. Without: t
     { line: 'moor store status --etcd-servers http://127.0.0.1:2379', about: 'is etcd fine, and how full is it?' },
     { line: 'moor store status', about: 'the embedded store of the last "moor up"' },
   ],
-  run: (flags) => explaining('status', flags, () => status(flags)),
+  run: (flags) => explaining('status', dataDirFrom(flags), () => status(flags)),
 };
 
 function status(flags: FlagValues): Promise<ExitCode> {

@@ -2,18 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { dataDirOf } from '../../cluster/life-cycle/cluster-record.ts';
 import { type Finding, inspectData, withDataLocked } from '../../cluster/data-directory/repair.ts';
-import { type Command, type Flag, type FlagValues, UsageError } from '../command.ts';
+import { type Command, type FlagValues, UsageError } from '../command.ts';
+import { clusterArgument, dataDirectoryIn, dataDirFlag } from '../life-cycle/cluster-argument.ts';
 import { type Output, outputFlag, outputOf, printData } from '../result/output.ts';
 import { explainStartFailure } from '../start-failure.ts';
 import { type ExitCode, exitCodes } from '../result/exit-codes.ts';
 import { withProgress } from '../result/progress.ts';
 
-const dataDirFlag: Flag = { name: 'data-dir', value: 'DIR', about: 'the data directory of a "moor up"', default: dataDirOf(undefined, '~') };
-
 /** `moor store verify`: whether the data of a cluster that does not run is sound. */
 export const storeVerifyCommand: Command = {
+  arguments: clusterArgument,
   about: `Reads all of the data directory and changes nothing: the store's log and snapshot, the manifests and the keys. Refuses while
 a "moor up" uses the directory. docs/DATA-DIRECTORY.md describes the files.`,
   flags: [dataDirFlag, outputFlag],
@@ -23,9 +22,10 @@ a "moor up" uses the directory. docs/DATA-DIRECTORY.md describes the files.`,
 
 /** `moor store repair`: what can be kept of damaged data. */
 export const storeRepairCommand: Command = {
+  arguments: clusterArgument,
   about: `States for each damage what would be kept and lost, and asks. What it changes is first copied to a new directory,
 DIR/before-repair-TIME. Refuses while a "moor up" uses the directory. docs/DATA-DIRECTORY.md describes the files.`,
-  flags: [dataDirFlag, { name: 'yes', about: 'repair without asking' }, outputFlag],
+  flags: [dataDirFlag, { name: 'yes', short: 'y', about: 'repair without asking' }, outputFlag],
   examples: [{ line: 'moor store repair --data-dir ./data', about: 'see what a repair would lose, and decide' }],
   run: (flags) => runStore('repair', flags),
 };
@@ -33,7 +33,7 @@ DIR/before-repair-TIME. Refuses while a "moor up" uses the directory. docs/DATA-
 async function runStore(action: 'verify' | 'repair', flags: FlagValues): Promise<ExitCode> {
   const output = outputOf(flags);
   if (output === 'json' && action === 'repair' && !flags.on('yes')) throw new UsageError('repair -o json cannot ask: it needs --yes');
-  const dataDir = path.resolve(flags.text('data-dir') ?? dataDirOf());
+  const dataDir = dataDirectoryIn(flags);
   if (!['store', 'pki', 'manifest.json', 'cluster.json'].some((name) => existsSync(path.join(dataDir, name)))) {
     process.stderr.write(`moor store: there is no data of a cluster in ${dataDir}\n`);
     return exitCodes.failure;
