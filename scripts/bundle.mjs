@@ -2,6 +2,7 @@
 // Bundles the programs of `moor` into a few files each: loading seven hundred takes longer than all the rest of a start. The bundler reads the
 // TypeScript sources itself, so a start needs no compiler; the compiler's files beside it are for the library, tests and benchmarks.
 // The command is always dist/main/moor.js, which scripts outside the project call.
+import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { rolldown } from 'rolldown';
@@ -31,10 +32,32 @@ export async function bundle({ dir, sourcemap = false }) {
     // Executable, with the Node.js flags of its first line: a larger young generation saves a tenth of the server's time under load.
     for (const command of commands) chmodSync(`${next}/main/${command}.js`, 0o755);
     replace(dir, next);
+    await bundlePage(dir);
   } finally {
     rmSync(next, { recursive: true, force: true });
   }
   writeDigest(dir, digest);
+}
+
+/** The dashboard: one script and one style sheet, each named by its content, and index.html. New files first: a server may be reading. */
+async function bundlePage(dir) {
+  const source = 'src/dashboard/page';
+  const bundled = await rolldown({
+    input: { page: `${source}/main.tsx` },
+    platform: 'browser',
+    tsconfig: `${source}/tsconfig.json`,
+    // What the page shares with the server is left out where it is not used: loading it has no effects.
+    treeshake: { moduleSideEffects: [{ test: /\/src\/(api|client|storage|why)\//, sideEffects: false }] },
+  });
+  const { output } = await bundled.generate({ minify: true, entryFileNames: '[name]-[hash].js', codeSplitting: false });
+  const [{ code, fileName: script, moduleIds }] = output;
+  const style = readFileSync(`${source}/style.css`, 'utf8').replace(/\s+/g, ' ');
+  const styleName = `style-${createHash('sha256').update(style).digest('hex').slice(0, 8)}.css`;
+  const page = readFileSync(`${source}/index.html`, 'utf8').replace('STYLE', styleName).replace('SCRIPT', script);
+  const files = { [script]: code, [styleName]: style, 'index.html': page, 'LICENSES.txt': licenses(moduleIds) };
+  mkdirSync(`${dir}/ui`, { recursive: true });
+  for (const [name, text] of Object.entries(files)) writeFileSync(`${dir}/ui/${name}`, text);
+  for (const name of readdirSync(`${dir}/ui`)) if (files[name] === undefined) rmSync(`${dir}/ui/${name}`, { force: true });
 }
 
 /** The licences of the packages that these modules are of: a bundle is a copy of them. */

@@ -75,6 +75,8 @@ export interface ClusterOptions {
   readonly rootDir?: string | undefined;
   /** Without any extension to the Kubernetes API. */
   readonly plain?: boolean;
+  /** Whether the dashboard is served. Default: if `listen` is a loopback address. */
+  readonly dashboard?: boolean | undefined;
   /** The sockets of CSI drivers that have their controllers in this process: 'unix:///run/csi.sock'. */
   readonly csiEndpoints?: readonly string[];
   /** False: no controllers in this process; `moor controllers` may run them elsewhere. */
@@ -140,11 +142,11 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   const cloud = await openClusterCloud(options.cloud, { world, dataDir, cleanup });
   const listen = options.listen ?? { host: '127.0.0.1', port: 0 };
   const plain = options.plain ?? false;
-  const { audit, admissionConfig } = options;
+  const { audit, admissionConfig, dashboard } = options;
   options.onProgress?.(`Reading the objects in ${options.etcd === undefined ? dataDir : 'etcd'}`);
   const data = await openServerData({ ...options, dataDir }, { world, cleanup });
   options.onProgress?.('Starting the API server');
-  const apiServer = await startApiServer({ listen, plain, audit, admissionConfig, address: advertisedAddress(listen.host), nodeMetrics }, data, {
+  const apiServer = await startApiServer({ listen, plain, dashboard, audit, admissionConfig, address: advertisedAddress(listen.host), nodeMetrics }, data, {
     world,
     cleanup,
   });

@@ -5,7 +5,7 @@ import { type ApiServerOptions, startApiServer } from './apiserver/api-server.ts
 import { type EtcdOptions, openServerData } from './data-directory/open-data.ts';
 import { version } from './version.ts';
 
-export interface ServerOptions extends Pick<ApiServerOptions, 'listen' | 'hosts' | 'plain' | 'audit' | 'admissionConfig'> {
+export interface ServerOptions extends Pick<ApiServerOptions, 'listen' | 'hosts' | 'plain' | 'dashboard' | 'audit' | 'admissionConfig'> {
   readonly etcd: EtcdOptions;
   /** Where pods and other machines reach this server; undefined: the address it listens on, or one of the machine's. */
   readonly advertiseAddress: string | undefined;

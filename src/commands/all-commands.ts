@@ -72,6 +72,11 @@ export const allCommands: readonly CommandEntry[] = [
     load: async () => (await import('./why.ts')).whyCommand,
   },
   {
+    name: 'dashboard',
+    summary: 'open the dashboard of a cluster in the browser',
+    load: async () => (await import('./dashboard/dashboard.ts')).dashboardCommand,
+  },
+  {
     name: 'simulate',
     summary: 'play a scenario on virtual time: what happens if a node dies, a zone fails, a storage backend fails?',
     load: async () => (await import('./simulate.ts')).simulateCommand,

@@ -34,7 +34,12 @@ export const apiServerFlags: readonly Flag[] = [
     about: 'an AdmissionConfiguration of apiserver.config.k8s.io/v1: defaults and exemptions of PodSecurity',
     default: 'namespaces without labels are privileged',
   },
-  { name: 'plain', about: 'hide every extension to the Kubernetes API' },
+  { name: 'plain', about: 'hide every extension to the Kubernetes API, and serve no dashboard' },
+  {
+    name: 'dashboard',
+    about: 'serve the dashboard at /ui/ also on addresses beyond loopback; =false: not at all',
+    default: 'on loopback alone, if the server listens there',
+  },
 ];
 
 /** @throws UsageError */
@@ -50,6 +55,7 @@ export function apiServerOptions(flags: FlagValues) {
     encryptionConfig: encryptionConfigOf(flags),
     admissionConfig: admissionConfig === undefined ? undefined : path.resolve(admissionConfig),
     plain: flags.on('plain'),
+    dashboard: flags.text('dashboard') === undefined ? undefined : flags.on('dashboard'),
   };
 }
 

@@ -20,7 +20,7 @@ export interface ProxiedRequest {
 
 export interface ProxyContext {
   readonly service: APIService;
-  readonly services: ServiceResolver;
+  readonly services: Pick<ServiceResolver, 'resolve'>;
   readonly servers: RemoteServers;
   readonly timers: Timers;
 }

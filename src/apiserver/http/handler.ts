@@ -6,7 +6,7 @@ import type { Stored } from '../../api/stored.ts';
 import type { World } from '../../world/world.ts';
 import type { Aggregator } from '../aggregator/aggregator.ts';
 import type { Api, ApiResponse, User } from '../api.ts';
-import type { Authenticator } from '../authentication/authenticator.ts';
+import type { Authenticator, Credentials } from '../authentication/authenticator.ts';
 import { recordFailure } from '../audit/audited-api.ts';
 import type { Auditor } from '../audit/auditor.ts';
 import { responseText } from '../audit/recorded-objects.ts';
@@ -31,6 +31,7 @@ import type { Exchange } from '../exchange.ts';
 import { failureReply } from './failure-reply.ts';
 import type { Limits } from '../limits.ts';
 import { OpenWatches } from './open-watches.ts';
+import type { Pages } from './pages.ts';
 import { clientCertificate } from './client-certificate.ts';
 import { type Reply, sendReply, standardHeaders } from './reply.ts';
 import type { RequestMetrics } from '../metrics/request-metrics.ts';
@@ -60,6 +61,8 @@ export interface HandlerOptions {
   readonly flowConfiguration?: FlowControllerOptions['flowConfiguration'];
   /** Absent: there is no audit log. */
   readonly auditor?: Auditor | undefined;
+  /** The dashboard. Absent: there is none. */
+  readonly pages?: Pages | undefined;
 }
 
 interface AuthorizedRequest {
@@ -69,6 +72,10 @@ interface AuthorizedRequest {
   readonly user: User;
   readonly auditId: string;
   readonly auditContext: AuditContext | undefined;
+}
+
+interface PageRequest extends Pick<AuthorizedRequest, 'exchange' | 'info' | 'auditContext'> {
+  readonly path: string;
 }
 
 /** A response that was sent, or a watch or stream that goes on. */
@@ -100,8 +107,11 @@ export class RequestHandler {
     try {
       const { path, query } = parseTarget(exchange.target);
       info = parseRequestInfo(exchange.method, path, query);
-      const user = await this.#authorize(exchange, info, auditContext);
-      outcome = await this.#answer({ exchange, query, info, user, auditId, auditContext });
+      if (this.#options.pages?.has(path) === true) outcome = await this.#answerPage(this.#options.pages, { exchange, info, path, auditContext });
+      else {
+        const user = await this.#authorize(exchange, info, auditContext);
+        outcome = await this.#answer({ exchange, query, info, user, auditId, auditContext });
+      }
     } catch (error) {
       if (auditContext !== undefined) recordFailure(auditContext, error);
       outcome = await this.#fail(exchange, auditId, error);
@@ -120,7 +130,7 @@ export class RequestHandler {
   async #authorize(exchange: Exchange, info: RequestInfo, auditContext: AuditContext | undefined): Promise<User> {
     const { authenticator, authorizer } = this.#options;
     auditContext?.setRequestInfo(info);
-    const sender = await authenticator.authenticate({ certificate: clientCertificate(exchange.socket), authorization: exchange.header('authorization') });
+    const sender = this.#options.pages?.userOf(exchange) ?? (await authenticator.authenticate(credentialsOf(exchange)));
     auditContext?.setUser(sender);
     const impersonation = exchange.headersWithPrefix(impersonationPrefix);
     const user = impersonation.length === 0 ? sender : await actingUser(sender, impersonation, authorizer);
@@ -129,6 +139,17 @@ export class RequestHandler {
     auditContext?.setAuthorization(decision);
     if (!decision.allowed) throw forbiddenError(user, info, decision.reason);
     return user;
+  }
+
+  /** The files of a page are the same for all users; a session is asked for with credentials, or with a code. */
+  async #answerPage(pages: Pages, { exchange, info, path, auditContext }: PageRequest): Promise<Outcome> {
+    auditContext?.setRequestInfo(info);
+    const credentials = async () => {
+      const user = await this.#options.authenticator.authenticate(credentialsOf(exchange));
+      auditContext?.setUser(user);
+      return user;
+    };
+    return this.#send(exchange, await pages.answer(exchange, path, credentials));
   }
 
   async #answer(request: AuthorizedRequest): Promise<Outcome> {
@@ -245,6 +266,11 @@ export class RequestHandler {
     }
   }
 }
+
+const credentialsOf = (exchange: Exchange): Credentials => ({
+  certificate: clientCertificate(exchange.socket),
+  authorization: exchange.header('authorization'),
+});
 
 /** Of a resource, or of a path below a version of a group: '/apis/apps/v1'. */
 function groupVersionOf(info: RequestInfo): readonly [group: string, version: string] {

@@ -46,6 +46,7 @@ export interface HttpServerOptions {
   readonly aggregator?: HandlerOptions['aggregator'];
   readonly flowConfiguration?: HandlerOptions['flowConfiguration'];
   readonly auditor?: Auditor | undefined;
+  readonly pages?: HandlerOptions['pages'];
 }
 
 /** PEM. */

@@ -10,8 +10,11 @@ import { hasCause } from '../result.ts';
 import { isNewer } from '../revision.ts';
 import type { Stream } from '../transport.ts';
 
+/** What an informer needs of a client. */
+export type ListerWatcher = Pick<Client, 'list' | 'watch'>;
+
 export interface InformerOptions<T extends KubeObject> {
-  readonly client: Client;
+  readonly client: ListerWatcher;
   readonly kind: Kind<T>;
   readonly world: World;
   readonly selection?: Selection;

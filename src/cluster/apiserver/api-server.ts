@@ -12,6 +12,7 @@ import { followRbac } from '../../apiserver/authorization/rbac/follow.ts';
 import { type Certificates, ensureCertificates } from '../../apiserver/certificates/certificate-files.ts';
 import { createApi, type RunningApi } from '../../apiserver/create-api.ts';
 import { createPaths } from '../../apiserver/discovery/paths.ts';
+import type { Pages } from '../../apiserver/http/pages.ts';
 import { type HttpServer, startHttpServer } from '../../apiserver/http/server.ts';
 import { Metrics } from '../../apiserver/metrics/metrics.ts';
 import { lazyRemoteStreams } from '../../apiserver/streams/remote/lazy-remote-streams.ts';
@@ -24,13 +25,14 @@ import { controllerAuthorizer, controllerRoles } from '../access/controller-role
 import { systemClient } from '../access/identities.ts';
 import type { CleanupStack } from '../cleanup-stack.ts';
 import { daily } from '../daily.ts';
+import { openDashboard } from '../dashboard.ts';
 import { version } from '../version.ts';
 import { loadAdmissionConfiguration } from './admission-configuration.ts';
 import type { AuditOptions } from './audit-options.ts';
 import { publishApiServices, startAggregation } from './aggregation.ts';
 import { bootstrap, publishApiAddress } from './bootstrap.ts';
 import { ensureDefaultPolicy } from './default-policy.ts';
-import { explanations } from './explanations.ts';
+import { clientOfCaller, explanations } from './explanations.ts';
 import { saveBootstrapKubeconfig, saveKubeconfig } from './kubeconfig-file.ts';
 import { openAuditLog } from './open-audit-log.ts';
 import { openApiDocuments } from './openapi.ts';
@@ -47,6 +49,8 @@ export interface ApiServerOptions {
   readonly address: string | undefined;
   /** Without any extension to the Kubernetes API. */
   readonly plain: boolean;
+  /** Whether the dashboard is served. Undefined: if the server listens on loopback. */
+  readonly dashboard?: boolean | undefined;
   readonly audit: AuditOptions | undefined;
   readonly admissionConfig: string | undefined;
   /** Of the nodes in this process; absent: there are none. */
@@ -129,7 +133,7 @@ export async function startApiServer(options: ApiServerOptions, data: ApiServerD
     world,
     tokens,
     access: { authorizer, rbac: roles.authorizer },
-    extensions: plain ? undefined : { authorizer, readOnly: [explanations({ api: () => api, authorizer, world })] },
+    extensions: plain ? undefined : { authorizer, readOnly: [explanations({ clientOf: clientOfCaller(() => api, authorizer), world })] },
     webhooks: httpsWebhookCaller(),
     podSecurity: admission?.podSecurity,
     metrics,
@@ -156,6 +160,7 @@ export async function startApiServer(options: ApiServerOptions, data: ApiServerD
     auditor,
     aggregator,
     nodeMetrics: async () => (await options.nodeMetrics?.(nodeStats)) ?? '',
+    pages: openDashboard({ listen, hosts, plain, dashboard: options.dashboard }, { certificates, world }),
   };
   const http = await listenOn(listen, { ...serving, podStreams: (node) => podStreams.get(node) ?? remoteStreams(node) });
   cleanup.defer(() => http.stop());
@@ -208,6 +213,7 @@ interface Serving extends Pick<ApiServer, 'api' | 'authorizer' | 'auditor' | 'ce
   readonly aggregator: Aggregator;
   readonly podStreams: (node: string) => PodStreams;
   readonly nodeMetrics: () => Promise<string>;
+  readonly pages: Pages | undefined;
 }
 
 /** The answer of /readyz. A server that stops still answers for a moment, but should get no new requests. */
@@ -224,7 +230,7 @@ class Readiness {
 const servingTls = ({ authority, serving }: Certificates) => ({ ...serving, clientAuthority: authority.certificate });
 
 async function listenOn(listen: { host: string; port: number }, serving: Serving): Promise<HttpServer> {
-  const { api, store, world, tokens, authorizer, certificates, readiness, plain, metrics, auditor, podStreams, nodeMetrics, aggregator } = serving;
+  const { api, store, world, tokens, authorizer, certificates, readiness, plain, metrics, auditor, podStreams, nodeMetrics, aggregator, pages } = serving;
   // With --plain the mooring.dev kinds exist for the controllers, but are hidden from clients.
   const kinds = plain ? kubernetesKinds : servedKinds;
   countStore(metrics, store);
@@ -243,6 +249,7 @@ async function listenOn(listen: { host: string; port: number }, serving: Serving
     podStreams,
     admitConnect: api.admitConnect,
     aggregator,
+    pages,
     flowConfiguration: () => api.flowConfiguration(),
     authenticator: createAuthenticator([(token) => tokens.verify(token)]),
     authorizer,

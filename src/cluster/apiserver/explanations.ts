@@ -15,7 +15,7 @@ import type { Api, ApiRequest, ApiResponse } from '../../apiserver/api.ts';
 import { authorizedApi } from '../../apiserver/authorization/authorized-api.ts';
 import type { Authorizer } from '../../apiserver/authorization/authorizer.ts';
 import type { ReadOnlyResource } from '../../apiserver/registry/dispatch.ts';
-import { createClient } from '../../client/client.ts';
+import { type Client, createClient } from '../../client/client.ts';
 import { explain } from '../../why/explain.ts';
 import type { ObjectExplanation, UnreadResource } from '../../why/explanation/explanation.ts';
 import { parseTarget, type Target } from '../../why/explanation/target.ts';
@@ -26,18 +26,19 @@ import type { World } from '../../world/world.ts';
 import { createInProcessTransport } from '../access/in-process-transport.ts';
 
 export interface ExplanationsOptions {
-  /** The API that the caller's reads go through. */
-  readonly api: () => Api;
-  readonly authorizer: Authorizer;
+  /** With the rights of the caller: what it may not read is unseen. */
+  readonly clientOf: (request: ApiRequest) => Client;
   readonly world: Pick<World, 'clock' | 'timers'>;
 }
 
-export function explanations({ api, authorizer, world }: ExplanationsOptions): ReadOnlyResource {
-  /** With the rights of the caller: what it may not read is unseen. */
-  const reading = ({ user, userAgent }: ApiRequest) => ({
-    client: createClient({ transport: createInProcessTransport(authorizedApi(api(), authorizer), user, userAgent) }),
-    now: world.clock.now(),
-  });
+/** What `clientOf` is in the server's own process. */
+export const clientOfCaller =
+  (api: () => Api, authorizer: Authorizer) =>
+  ({ user, userAgent }: ApiRequest): Client =>
+    createClient({ transport: createInProcessTransport(authorizedApi(api(), authorizer), user, userAgent) });
+
+export function explanations({ clientOf, world }: ExplanationsOptions): ReadOnlyResource {
+  const reading = (request: ApiRequest) => ({ client: clientOf(request), now: world.clock.now() });
   return {
     kind: explanationKind,
     async get(request, { namespace, name }) {

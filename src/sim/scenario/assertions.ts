@@ -8,7 +8,8 @@ import { compareQuantities } from '../../api/quantity.ts';
 import type { SimulatedBackend } from './simulated-backend.ts';
 import type { Statement, Expectation, NodeOrZone } from './language/expectation.ts';
 import type { ObjectHistory } from './object-history.ts';
-import { nameOf, type Reference } from './language/reference.ts';
+import { nameOf } from '../../why/timeline/object-name.ts';
+import type { Reference } from './language/reference.ts';
 import { formatDuration } from './language/duration.ts';
 
 export interface AssertionResult {

@@ -2,17 +2,10 @@ import type { Event } from '../../api/generated/types.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { BackendCallRecord } from './simulated-backend.ts';
 import type { RecordedChange } from './object-history.ts';
-import { isNarrated, narrate } from './narration.ts';
-import { nameOf } from './language/reference.ts';
+import { isNarrated, narrate } from '../../why/timeline/narration.ts';
+import { describeEvent } from '../../why/timeline/event-description.ts';
 import { pluralOf, type ScenarioCluster } from './scenario-cluster.ts';
 import type { ScenarioTimeline } from './scenario-timeline.ts';
-
-/** Reasons of events that repeat what the objects show, or do not concern storage. */
-const noise = new Set(
-  `Scheduled Pulling Pulled Created Started Killing SuccessfulCreate SuccessfulDelete SuccessfulAttachVolume LeaderElection ScalingReplicaSet
-  Starting RegisteredNode RemovingNode DeletingNode NodeReady NodeNotReady NodeHasSufficientMemory NodeHasNoDiskPressure NodeHasSufficientPID
-  NodeAllocatableEnforced NodeSchedulable NodeNotSchedulable Provisioning ProvisioningSucceeded ExternalProvisioning NoPods`.split(/\s+/),
-);
 
 /** A change that is added to the timeline in a moment. */
 interface Waiting {
@@ -79,15 +72,7 @@ export class Narrator {
   }
 
   #addEvent(at: number, event: Event): void {
-    const { type = '', reason = '', message = '', involvedObject, source, reportingComponent } = event;
-    if (type !== 'Warning' && noise.has(reason)) return;
-    const { kind = '', name = '', namespace = '' } = involvedObject;
-    const about = nameOf({ kind, metadata: { name, namespace } } satisfies Pick<KubeObject, 'kind' | 'metadata'>);
-    const component = source?.component ?? '';
-    const who = component === 'kubelet' ? (source?.host ?? component) : shortComponent(component === '' ? (reportingComponent ?? '') : component);
-    this.#timeline.add({ at, type: type === 'Warning' ? 'warning' : 'event', who, about, what: `${reason}: ${message}` }, involvedObject.uid ?? '');
+    const described = describeEvent(event);
+    if (described !== undefined) this.#timeline.add({ at, ...described }, event.involvedObject.uid ?? '');
   }
 }
-
-const components: Readonly<Record<string, string>> = { 'default-scheduler': 'scheduler', 'persistentvolume-controller': 'pv-controller' };
-const shortComponent = (component: string): string => components[component] ?? component.replace(/-controller$/, '');

@@ -16,7 +16,7 @@ import { nothingToDo, type ObjectExplanation } from '../../why/explanation/expla
 import type { ClusterObjects } from '../../why/graph/cluster-objects.ts';
 import type { Target } from '../../why/explanation/target.ts';
 import type { ObjectHistory } from './object-history.ts';
-import { nameOf } from './language/reference.ts';
+import { nameOf } from '../../why/timeline/object-name.ts';
 import type { ScenarioCluster } from './scenario-cluster.ts';
 import type { ScenarioTimeline } from './scenario-timeline.ts';
 

@@ -8,7 +8,8 @@ import { durationOf, type ScriptStep, scriptSteps } from './script-step.ts';
 import { formatDuration } from './duration.ts';
 import { ScenarioFileError, type LocatedYaml, readYaml } from './located-yaml.ts';
 import { phrased, readCluster } from './read-cluster.ts';
-import { nameOf, parseReference } from './reference.ts';
+import { nameOf } from '../../../why/timeline/object-name.ts';
+import { parseReference } from './reference.ts';
 import type { Manifest, Scenario, ScriptEntry } from './scenario.ts';
 
 export interface ReadOptions {

@@ -1,7 +1,7 @@
 import type { Kind } from '../../../api/kind.ts';
 import { kubernetesKinds } from '../../../api/kinds/index.ts';
-import type { KubeObject } from '../../../api/object.ts';
 import { nearestName } from '../../../api/nearest-name.ts';
+import { nameOf } from '../../../why/timeline/object-name.ts';
 import { PhraseError } from './phrase.ts';
 
 /** An object, named as for kubectl: 'pvc/data -n shop'. */
@@ -32,15 +32,6 @@ export function parseReference(text: string): Reference {
   if (name === '' || rest.length > 0) throw new PhraseError(`"${written}" names no object; one is "pod/web-0" or "pvc/data -n shop"`);
   const kind = kindOf(word);
   return { kind, namespace: kind.namespaced ? namespace : '', name };
-}
-
-/** The short names of kubectl: pvc, pv, pod. */
-const words: Readonly<Record<string, string>> = { PersistentVolumeClaim: 'pvc', PersistentVolume: 'pv', VolumeAttachment: 'va' };
-export const wordFor = (kind: string): string => words[kind] ?? kind.toLowerCase();
-
-/** 'pod/web-0', 'pvc/data -n shop' */
-export function nameOf({ kind, metadata: { name = '', namespace = '' } }: Pick<KubeObject, 'kind' | 'metadata'>): string {
-  return `${wordFor(kind)}/${name}${namespace === '' || namespace === 'default' ? '' : ` -n ${namespace}`}`;
 }
 
 export const referenceText = ({ kind, namespace, name }: Reference): string => nameOf({ kind: kind.kind, metadata: { name, namespace } });

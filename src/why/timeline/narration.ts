@@ -12,7 +12,7 @@ import type {
 import type { VolumeIntent } from '../../api/volumes/intent.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { hasEnded } from '../../storage/volumes/pods.ts';
-import { nameOf } from './language/reference.ts';
+import { nameOf } from './object-name.ts';
 
 export interface NarratedChange {
   readonly about: string;
