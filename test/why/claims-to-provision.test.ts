@@ -149,6 +149,10 @@ describe('a claim that needs a provisioned volume', () => {
       Next: kubernetes.io/host-path retries, by 2025-01-01T00:05:32Z (in 32 seconds).
       "
     `);
+    // While the driver is asked again, the intent is Pending.
+    const asked = { ...intent, status: { phase: 'Pending' as const, attempts: 4, message: 'mkdir /tmp/hostpath_pv: no space left on device' } };
+    const explained = explanation('pvc/data', [claim, asked, storageClass('class', { provisioner: 'kubernetes.io/host-path' })]);
+    expect(explained).toMatchObject({ verdict: 'stuck', code: 'ProvisioningFailed', next: { does: 'retries' } });
   });
 
   test('a plugin that the cluster does not have', () => {

@@ -6,7 +6,7 @@ import { readClaim } from '../volumes/claim.ts';
 import type { DriverCapabilities } from '../../api/volumes/driver-capabilities.ts';
 import { afterFailure, type Asset, delayBefore, isFor, newIntent, type VolumeIntent } from '../../api/volumes/intent.ts';
 import { readVolume } from '../volumes/volume.ts';
-import { afterCreated, afterRefused, type CreateIntent, provisionedVolume } from './actions.ts';
+import { afterCreated, afterRefused, beforeAttempt, type CreateIntent, provisionedVolume } from './actions.ts';
 import { decide, type ProvisionerSnapshot } from './decide.ts';
 
 interface Given {
@@ -237,6 +237,14 @@ describe('a driver that failed', () => {
     const intent = failed(true);
     expect(run({ claim, intents: [intent] }, 499)).toMatchObject({ actions: [], again: 500 });
     expect(run({ claim, intents: [intent] }, 500).actions).toEqual([{ do: 'createAsset', intent }]);
+  });
+
+  it('and is being asked again has failed so far', () => {
+    const intent = beforeAttempt(failed(true) as CreateIntent);
+    expect(intent.status).toEqual({ phase: 'Pending', attempts: 1, message: 'no' });
+    const { actions, reasons } = run({ claim, intents: [intent] });
+    expect(actions).toEqual([{ do: 'createAsset', intent }]);
+    expect(reasons).toMatchObject([{ code: 'ProvisioningFailed', text: 'no' }]);
   });
 
   it('and may have created the asset is asked until it succeeds, though the claim is gone', () => {

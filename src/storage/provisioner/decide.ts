@@ -189,10 +189,12 @@ const marking = (claim: Claim | undefined, { spec }: CreateIntent): readonly Pro
 /** An intent is always finished, with or without its claim, unless the driver certainly created nothing. */
 function continueIntent(intent: CreateIntent, pursuit: IntentProgress): ProvisionerDecision {
   if (isPublished(intent, pursuit.snapshot)) return finish(intent, pursuit.claim);
-  const { phase, asset } = intent.status;
+  const { phase, asset, message } = intent.status;
   const why = (text: string) => progress(intent, text);
   if (phase === 'Failing') return retry(intent, pursuit);
-  if (asset === undefined) return { actions: [{ do: 'createAsset', intent }], reasons: why('the driver is asked to make it') };
+  // With the message of an earlier attempt, the driver is being asked again.
+  if (asset === undefined)
+    return { actions: [{ do: 'createAsset', intent }], reasons: message === undefined ? why('the driver is asked to make it') : [failure(intent)] };
   if (phase !== 'Refused')
     return { actions: [{ do: 'publishVolume', intent, volume: provisionedVolume(intent, asset) }], reasons: why('it was made, and becomes known') };
   const wait = waitsUntil(intent, pursuit.now, pursuit.snapshot.driver(intent.spec.driver)?.csi?.answersSince);
@@ -223,12 +225,18 @@ export const succeeded = (intent: CreateIntent, { object: about }: Claim): Objec
   message: messages.succeeded(volumeNameOf(intent), intent.spec.driver),
 });
 
+const failure = (intent: CreateIntent): ProvisionerReason => ({
+  code: 'ProvisioningFailed',
+  text: intent.status.message ?? '',
+  next: 'driver',
+  volume: volumeNameOf(intent),
+  provisioner: intent.spec.driver,
+});
+
 /** The driver failed. If the scheduler selected a node, it selects again; otherwise the same request is tried for ever. */
 function retry(intent: CreateIntent, { claim, snapshot, now }: IntentProgress): ProvisionerDecision {
-  const { final = false, message = '' } = intent.status;
-  const reasons: readonly ProvisionerReason[] = [
-    { code: 'ProvisioningFailed', text: message, next: 'driver', volume: volumeNameOf(intent), provisioner: intent.spec.driver },
-  ];
+  const { final = false } = intent.status;
+  const reasons = [failure(intent)];
   // Only in this version: a process that was the leader a moment ago may have asked the driver again.
   const drop = { do: 'delete', object: intent, ifUnchanged: true } as const;
   if (final && (claim === undefined || !stillNeeds(claim, intent, snapshot))) return { actions: [drop], reasons };
