@@ -10,6 +10,8 @@ import { sourceDigest, writeDigest } from './build-digest.mjs';
 
 /** The programs that users call. */
 const commands = ['moor', 'kubectl-why'];
+/** What the package exports: see package.json. */
+const libraries = { library: 'src/cluster/library.ts', testing: 'src/testing/index.ts' };
 /** The programs that `moor` starts. */
 const processes = ['container-shim', 'fuzz-worker'];
 
@@ -18,7 +20,7 @@ export async function bundle({ dir, sourcemap = false }) {
   const digest = sourceDigest();
   writeDigest(dir, '');
   const bundled = await rolldown({
-    input: Object.fromEntries([...commands, ...processes].map((name) => [name, `src/commands/${name}.ts`])),
+    input: { ...Object.fromEntries([...commands, ...processes].map((name) => [name, `src/commands/${name}.ts`])), ...libraries },
     platform: 'node',
     // Packages are bundled too: their hundreds of files took a fifth of a start. koffi stays where npm installed it, beside its native library.
     external: /^(node:|koffi$)/,

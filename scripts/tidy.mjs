@@ -39,9 +39,10 @@ const layers = {
   host: ['world', 'archive', 'type drivers', 'type node'],
   cluster: ['*'],
   sim: ['*'],
+  testing: ['*'],
   commands: ['*'],
 };
-const above = { cluster: ['sim', 'commands'], sim: ['commands'] };
+const above = { cluster: ['sim', 'testing', 'commands'], sim: ['testing', 'commands'], testing: ['commands'] };
 /** What unit tests may import besides: virtual and real clocks and disks, and the samples and harnesses in test/. */
 const testImports = ['sim', 'host'];
 

@@ -89,7 +89,7 @@ export function createApi(options: ApiOptions): RunningApi {
       try {
         if (dynamicAdmission.loading !== undefined) await dynamicAdmission.loading;
         const { info } = request;
-        if (info.type === 'resource' && !isRead(info)) await loadFor[info.group]?.();
+        if (info.type === 'resource' && !isRead(info)) await loadLibraries(info.group);
         if (custom?.loading !== undefined) await custom.loading;
         return await dispatcher.dispatch(request);
       } catch (error) {
@@ -121,4 +121,10 @@ const loadFor: Readonly<Record<string, () => Promise<unknown>>> = {
   'admissionregistration.k8s.io': loadExpressions,
   ...Object.fromEntries(predefinedGroups.map((group) => [group, loadCel])),
 };
+
+/** Loads them before the first write of the group needs them: on virtual time, loading from a disk would take an unknown time. */
+export async function loadLibraries(group: string): Promise<void> {
+  await loadFor[group]?.();
+}
+
 const noKinds: readonly Kind[] = [];

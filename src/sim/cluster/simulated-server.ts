@@ -1,7 +1,7 @@
 import type { Api, ApiRequest, ApiResponse, OpenWatch, WatchSink } from '../../apiserver/api.ts';
 import type { Store } from '../../store/contract.ts';
 import { openEmbeddedStore } from '../../store/embedded/embedded-store.ts';
-import { openMemoryStore } from '../../store/memory/memory-store.ts';
+import { openMemoryStore, type StoreContent } from '../../store/memory/memory-store.ts';
 import type { World } from '../../world/world.ts';
 import { SimulatedDisk, type SimulatedDiskOptions } from '../world/disk.ts';
 import { SimulatedProcess } from '../world/process.ts';
@@ -10,6 +10,8 @@ export interface SimulatedServerOptions {
   readonly world: World;
   /** `memory`: the store survives a crash. `embedded`: the real store, on a simulated disk. */
   readonly store: 'memory' | 'embedded';
+  /** What the store `memory` begins with; absent: nothing. */
+  readonly content?: StoreContent | undefined;
   /** Faults of that disk. */
   readonly disk?: SimulatedDiskOptions;
   /** Called for every request that arrives; what it returns is called with the response, or undefined if there is none. */
@@ -37,7 +39,8 @@ export class SimulatedServer {
 
   constructor(options: SimulatedServerOptions) {
     this.#options = options;
-    this.#surviving = options.store === 'memory' ? { type: 'memory', store: openMemoryStore() } : { type: 'embedded', disk: new SimulatedDisk(options.disk) };
+    this.#surviving =
+      options.store === 'memory' ? { type: 'memory', store: openMemoryStore(options.content) } : { type: 'embedded', disk: new SimulatedDisk(options.disk) };
   }
 
   /** The disk of the store, if it has one. */

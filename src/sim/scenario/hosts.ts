@@ -3,7 +3,7 @@ import { nodeSettings } from '../../cluster/nodes/node-settings.ts';
 import { kubernetesVersion } from '../../cluster/version.ts';
 import { hollowHosts } from '../../node/runtimes/hollow/hosts.ts';
 import type { Host } from '../../node/host.ts';
-import type { ClusterPlan, NodePlan } from './language/scenario.ts';
+import type { ClusterPlan, DriverPlan, NodePlan } from './language/scenario.ts';
 
 export const machine = {
   architecture: 'amd64',
@@ -31,4 +31,30 @@ export function hostsOf({ region, drivers }: Pick<ClusterPlan, 'region' | 'drive
       drivers: host.drivers.map((driver) => ({ ...driver, nodeID: node.name })),
     };
   });
+}
+
+const zoneLabel = 'topology.kubernetes.io/zone';
+const regionLabel = 'topology.kubernetes.io/region';
+
+interface NewHost {
+  readonly name: string;
+  /** '': that of the other host. */
+  readonly zone: string;
+  readonly number: number;
+  readonly drivers: readonly DriverPlan[];
+}
+
+/** A further host, like another one. */
+export function hostLike(like: Host | undefined, { name, zone, number, drivers }: NewHost): Host {
+  const node = {
+    name,
+    zone: zone === '' ? (like?.labels[zoneLabel] ?? '') : zone,
+    labels: {},
+    taints: [],
+    capacity: like?.capacity ?? {},
+    attachLimit: like?.drivers.find(({ allocatable }) => allocatable?.count !== undefined)?.allocatable?.count,
+  };
+  const [host] = hostsOf({ region: like?.labels[regionLabel] ?? '', drivers }, [node], number);
+  if (host === undefined) throw new Error(`no machine for ${name}`);
+  return host;
 }

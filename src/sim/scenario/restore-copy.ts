@@ -67,7 +67,7 @@ export function adoptDisks(copy: ClusterCopy, backends: ReadonlyMap<string, Simu
     if (csi === undefined) continue;
     const ofVolume = attachments.filter(({ spec, status }) => spec.source.persistentVolumeName === volume.metadata.name && (status?.attached ?? false));
     const nodes = ofVolume.map(({ spec }) => spec.nodeName);
-    backends.get(csi.driver)?.adopt(csi.volumeHandle, { size: capacity?.['storage'] ?? '0', zone: zoneOf(volume) }, nodes);
+    backends.get(csi.driver)?.adopt({ handle: csi.volumeHandle, disk: { size: capacity?.['storage'] ?? '0', zone: zoneOf(volume) }, nodes });
   }
 }
 

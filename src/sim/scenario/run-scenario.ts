@@ -1,12 +1,11 @@
 /** Runs a scenario: the same file and seed give the same report. */
 import { ApiError } from '../../api/status.ts';
-import type { Host } from '../../node/host.ts';
 import { simulate, SimulationError } from '../world/world.ts';
 import type { SimulatedWorld } from '../world/world.ts';
 import { checkNames } from './language/check-names.ts';
 import type { ClusterCopy } from './cluster-copy.ts';
 import { ScriptRunner } from './script-runner.ts';
-import { hostsOf } from './hosts.ts';
+import { hostLike, hostsOf } from './hosts.ts';
 import { Assertions } from './assertions.ts';
 import { ScenarioFileError, type LocatedYaml } from './language/located-yaml.ts';
 import { Narrator } from './narrator.ts';
@@ -18,7 +17,6 @@ import { ScenarioCluster, type ScenarioClusterOptions, kubectlUser } from './sce
 import { ScenarioTimeline } from './scenario-timeline.ts';
 
 const zoneLabel = 'topology.kubernetes.io/zone';
-const regionLabel = 'topology.kubernetes.io/region';
 
 /** Enough for more than a month of a large cluster. */
 const mostSteps = 200_000_000;
@@ -81,6 +79,7 @@ class ScenarioRun {
 
   async play(seed: number): Promise<ScenarioReport> {
     const { lastsMs, expectations } = this.#scenario;
+    const { hosts, drivers } = this.#setup;
     const narrator = new Narrator(this.#timeline, () => this.#begin);
     const cluster = await ScenarioCluster.build(this.#world, { ...this.#setup, onBackendCall: (call) => narrator.backendCalled(call) });
     const runner = new ScriptRunner({
@@ -90,7 +89,7 @@ class ScenarioRun {
         this.#timeline.add({ at: this.#now(), type: 'happening', who: kubectlUser, about: '', what: text });
       },
       refused: (message) => this.#timeline.add({ at: this.#now(), type: 'failure', who: kubectlUser, about: '', what: `refused: ${message}` }),
-      newHost: (name, zone) => this.#newHost(name, zone, cluster.hosts.size + 1),
+      newHost: (name, zone) => hostLike(hosts[0], { name, zone, number: cluster.hosts.size + 1, drivers }),
     });
     if (!this.#setup.hasPast) await this.#startCluster(cluster, runner);
     const begin = this.#world.clock.monotonic();
@@ -125,23 +124,6 @@ class ScenarioRun {
     cluster.start();
     for (const { name, taints } of this.#scenario.cluster.nodes) for (const taint of taints) await runner.perform({ type: 'taint', node: name, taint });
     await this.#world.sleep(settleMs);
-  }
-
-  /** A host like the first one. */
-  #newHost(name: string, zone: string, number: number): Host {
-    const { hosts, drivers } = this.#setup;
-    const like = hosts[0];
-    const node = {
-      name,
-      zone: zone === '' ? (like?.labels[zoneLabel] ?? '') : zone,
-      labels: {},
-      taints: [],
-      capacity: like?.capacity ?? {},
-      attachLimit: like?.drivers.find(({ allocatable }) => allocatable?.count !== undefined)?.allocatable?.count,
-    };
-    const [host] = hostsOf({ region: like?.labels[regionLabel] ?? '', drivers }, [node], number);
-    if (host === undefined) throw new Error(`no machine for ${name}`);
-    return host;
   }
 
   /** From one relevant time to the next, until the end. Expectations of a time are checked before the script's steps at that time. */

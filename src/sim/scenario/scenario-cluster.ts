@@ -8,6 +8,7 @@ import type { VolumeDriver } from '../../drivers/contract.ts';
 import { DriverSet } from '../../drivers/driver-set.ts';
 import { hostPathDriver } from '../../drivers/host-path/driver.ts';
 import { createClient, type Client } from '../../client/client.ts';
+import { defaultTiming, type LeaderElectionTiming } from '../../client/controller/leader-election.ts';
 import type { Transport } from '../../client/transport.ts';
 import { bootstrap } from '../../cluster/apiserver/bootstrap.ts';
 import { controllerAuthorizer, type ControllerName } from '../../cluster/access/controller-roles.ts';
@@ -26,6 +27,7 @@ import type { Authorizer } from '../../apiserver/authorization/authorizer.ts';
 import { RbacAuthorizer } from '../../apiserver/authorization/rbac/authorizer.ts';
 import { createApi } from '../../apiserver/create-api.ts';
 import type { Store } from '../../store/contract.ts';
+import type { StoreContent } from '../../store/memory/memory-store.ts';
 import { SimulatedDirectories } from '../drivers/simulated-directories.ts';
 import { allowOthers } from '../cluster/access.ts';
 import { SimulatedComponent } from '../cluster/simulated-component.ts';
@@ -49,14 +51,26 @@ export interface ScenarioClusterOptions {
   readonly onBackendCall: (word: BackendCallRecord) => void;
   /** Told of what the driver of the cloud's disks asks for. */
   readonly onEc2Call?: SimulatedEbsOptions['onCall'];
+  /** What the store begins with: that of an earlier cluster. Absent: nothing. */
+  readonly content?: StoreContent | undefined;
   /** Fills the store before the server starts. */
   readonly fill?: (store: Store) => Promise<void>;
   /** Adds existing disks to the backends. */
   readonly adopt?: (backends: ReadonlyMap<string, SimulatedBackend>) => void;
   /** Default: controllers and nodes have their roles, and all others may do everything. */
   readonly authorizer?: Authorizer;
+  /** Of leader election; default: as in production. */
+  readonly timing?: LeaderElectionTiming;
   /** Nodes without a connection from the beginning. */
   readonly unreachable?: readonly string[];
+}
+
+interface ScenarioParts {
+  readonly server: SimulatedServer;
+  readonly store: Store;
+  readonly history: ObjectHistory;
+  readonly options: ScenarioClusterOptions;
+  readonly cloud: Cloud | undefined;
 }
 
 const usualAuthorizer = controllerAuthorizer(allowOthers);
@@ -71,6 +85,8 @@ export class ScenarioCluster {
   readonly client: Client;
   /** Sends requests as kubectl does. */
   readonly transport: Transport;
+  /** It survives the crashes of the server. */
+  readonly store: Store;
   readonly history: ObjectHistory;
   readonly writers = new WriteAuthors();
   readonly backends: ReadonlyMap<string, SimulatedBackend>;
@@ -79,6 +95,7 @@ export class ScenarioCluster {
   readonly cloud: Cloud | undefined;
   readonly #server: SimulatedServer;
   readonly #authorizer: Authorizer;
+  readonly #timing: LeaderElectionTiming;
   readonly #components: Readonly<Record<'controllers' | 'scheduler', SimulatedComponent>>;
   readonly #options: ScenarioClusterOptions;
   readonly #dead = new Set<string>();
@@ -91,12 +108,13 @@ export class ScenarioCluster {
       isNew = false;
       return serveApi(run, options.authorizer ?? usualAuthorizer);
     };
-    const server = new SimulatedServer({ world, store: 'memory', serve });
+    const server = new SimulatedServer({ world, store: 'memory', content: options.content, serve });
     await server.start();
     const { store } = server;
     if (store === undefined) throw new Error('the server did not start');
     const cloud = options.cloud === undefined ? undefined : await startCloud(world, options.cloud);
-    const cluster = new ScenarioCluster(world, { server, store, options, cloud });
+    const history = await ObjectHistory.open(store);
+    const cluster = new ScenarioCluster(world, { server, store, history, options, cloud });
     options.adopt?.(cluster.backends);
     for (const node of options.unreachable ?? []) cluster.disconnect(node);
     await cluster.addNodes(options.hosts);
@@ -104,15 +122,14 @@ export class ScenarioCluster {
     return cluster;
   }
 
-  private constructor(
-    world: SimulatedWorld,
-    { server, store, options, cloud }: { server: SimulatedServer; store: Store; options: ScenarioClusterOptions; cloud: Cloud | undefined },
-  ) {
+  private constructor(world: SimulatedWorld, { server, store, history, options, cloud }: ScenarioParts) {
     this.world = world;
     this.#server = server;
     this.#options = options;
     this.#authorizer = options.authorizer ?? usualAuthorizer;
-    this.history = new ObjectHistory(store);
+    this.#timing = options.timing ?? defaultTiming;
+    this.store = store;
+    this.history = history;
     this.transport = this.writers.recordedAs(
       kubectlUser,
       createInProcessTransport(server.api, { name: 'kubernetes-admin', groups: ['system:masters'] }, 'kubectl'),
@@ -215,7 +232,7 @@ export class ScenarioCluster {
           drivers: new DriverSet([hostPathDriver({ directories, sha256, cluster: 'simulation' }), ...this.backends.values(), ...this.#ebs(process, world)]),
           bindsTogether: true,
           ...(cloud === undefined ? {} : { autoscaler: { provider: (informers) => new NodeProvider({ cloud, informers, clusterName: 'simulation' }) } }),
-          election: { identity: `controllers ${number}`, takeOver: true },
+          election: { identity: `controllers ${number}`, takeOver: true, timing: this.#timing },
         }),
     });
   }
@@ -231,7 +248,12 @@ export class ScenarioCluster {
       world: this.world,
       name: 'scheduler',
       run: ({ world, through, number }) =>
-        void startScheduler({ connect: this.#connect(through), world, bindsTogether: true, election: { identity: `scheduler ${number}`, takeOver: true } }),
+        void startScheduler({
+          connect: this.#connect(through),
+          world,
+          bindsTogether: true,
+          election: { identity: `scheduler ${number}`, takeOver: true, timing: this.#timing },
+        }),
     });
   }
 

@@ -42,6 +42,13 @@ interface Disk {
   readonly zone: string | undefined;
 }
 
+/** A disk that is there before the cluster is, and the nodes to which it is attached. */
+export interface AdoptedDisk {
+  readonly handle: string;
+  readonly disk: Readonly<Disk>;
+  readonly nodes: readonly string[];
+}
+
 /** Makes calls fail, for a number of times or until a time. */
 type Fault = Pick<BackendFault, 'call' | 'code' | 'message'> & { left: number; readonly until: number };
 
@@ -150,9 +157,14 @@ export class SimulatedBackend implements VolumeDriver {
   };
 
   /** Adds an existing disk. */
-  adopt(handle: string, disk: Disk, nodes: readonly string[]): void {
-    this.disks.set(handle, disk);
+  adopt({ handle, disk, nodes }: AdoptedDisk): void {
+    this.disks.set(handle, { ...disk });
     for (const node of nodes) this.#attach(handle, node);
+  }
+
+  /** Its disks, as `adopt` takes them. */
+  inventory(): readonly AdoptedDisk[] {
+    return [...this.disks].map(([handle, disk]) => ({ handle, disk: { ...disk }, nodes: [...(this.#attached.get(handle) ?? [])] }));
   }
 
   #attach(handle: string, node: string): DriverAnswer<Record<string, string>> {

@@ -137,22 +137,24 @@ const silentLog: Log = {
 /** Runs `body`, and everything that it starts, until it resolves. Rejects, with the seed, if it fails, gets stuck or never ends. */
 export async function simulate<T>(seed: number, body: (world: SimulatedWorld) => Promise<T>, limits: SimulationLimits = { steps: 1_000_000 }): Promise<T> {
   const world = new SimulatedWorld(seed, limits);
-  let outcome: { readonly value: T } | { readonly error: unknown } | undefined;
-  body(world).then(
-    (value) => (outcome = { value }),
-    (error: unknown) => (outcome = { error }),
-  );
   try {
-    for (;;) {
-      await promisesSettled(world.steps);
-      if (outcome !== undefined) break;
-      if (world.steps >= limits.steps) throw new Error(`no end after ${limits.steps} steps`);
-      if (!world.step()) throw new Error('stuck: nothing is left that could happen');
-    }
-    if ('error' in outcome) throw outcome.error;
-    return outcome.value;
+    return await runUntilSettled(world, body(world), limits.steps);
   } catch (error) {
     throw new SimulationError(world, error);
+  }
+}
+
+/** Runs the world, step by step, until the work has settled. Rejects as the work does, or if it gets stuck or needs more steps. */
+export async function runUntilSettled<T>(world: SimulatedWorld, work: Promise<T>, mostSteps: number): Promise<T> {
+  const last = world.steps + mostSteps;
+  let isSettled = false;
+  const settle = () => void (isSettled = true);
+  work.then(settle, settle);
+  for (;;) {
+    await promisesSettled(world.steps);
+    if (isSettled) return await work;
+    if (world.steps >= last) throw new Error(`no end after ${mostSteps} steps`);
+    if (!world.step()) throw new Error('stuck: nothing is left that could happen');
   }
 }
 

@@ -1,10 +1,28 @@
-import { type Store, StoreError, type Transaction, type TransactionResult } from '../contract.ts';
+import { type Entry, type Store, StoreError, type Transaction, type TransactionResult } from '../contract.ts';
 import { evaluate } from '../mvcc/evaluate.ts';
 import { ReadableStore } from '../mvcc/readable.ts';
+import { Tree } from '../mvcc/tree.ts';
+import { Version } from '../mvcc/version.ts';
 
-/** A store that lives as long as its process: for tests, simulation and `--store memory`. */
-export function openMemoryStore(): Store {
-  return new MemoryStore();
+/** What a store held at a revision. */
+export interface StoreContent {
+  readonly revision: number;
+  readonly entries: readonly Entry[];
+}
+
+/**
+ * A store that lives as long as its process: for tests, simulation and `--store memory`. With the content of another one it goes on from there, at
+ * the same revisions; what lies before is compacted.
+ */
+export function openMemoryStore(content?: StoreContent): Store {
+  return new MemoryStore(content === undefined ? undefined : treeOf(content));
+}
+
+function treeOf({ revision, entries }: StoreContent): Tree {
+  const tree = new Tree(revision, revision);
+  // Versions of its own: the other store links its newer ones to them.
+  for (const entry of entries) tree.load(new Version(entry));
+  return tree;
 }
 
 class MemoryStore extends ReadableStore implements Store {
