@@ -6,7 +6,7 @@ import path from 'node:path';
 import { layers, run } from './layers.mjs';
 
 /** Changes with what the layers hold. */
-const recipe = '5';
+const recipe = '6';
 
 const testImages = 'registry.k8s.io/e2e-test-images';
 const variables = ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', 'GODEBUG=netdns=go'];

@@ -28,6 +28,10 @@ export const layers = {
     mkdirSync(path.join(root, 'uploads'));
     copyFileSync(programs.agnhost, path.join(root, 'agnhost'));
     symlinkSync('agnhost', path.join(root, 'agnhost-2'));
+    // Its web server serves them, and readiness probes ask for the certificate.
+    const [certificate, key] = ['crt', 'key'].map((name) => path.join(root, `localhost.${name}`));
+    run('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=localhost', '-days', '3650', '-out', certificate, '-keyout', key]);
+    chmodSync(key, 0o644);
     writeFileSync(path.join(root, 'pause'), '#!/bin/sh\nexec /agnhost pause\n', { mode: 0o755 });
   },
   kitten: (root) => {

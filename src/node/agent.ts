@@ -11,6 +11,7 @@ import { Trigger, runController } from '../client/controller/loop.ts';
 import { EventRecorder } from '../client/events/event-recorder.ts';
 import type { Transport } from '../client/transport.ts';
 import type { Disk } from '../world/disk.ts';
+import type { Manifests } from '../world/manifests.ts';
 import type { HostFiles, Mounts } from '../world/mounts.ts';
 import type { Sockets } from '../world/sockets.ts';
 import type { World } from '../world/world.ts';
@@ -30,6 +31,7 @@ import type { PodsContext } from './pod-worker/context.ts';
 import { podsController } from './pod-worker/controller.ts';
 import { servicesFrom } from './pod-worker/services.ts';
 import type { Runtime } from './runtime.ts';
+import { staticPods } from './static-pods/controller.ts';
 import { KubeletPages } from './kubelet-api/pages.ts';
 import { nodeStats } from './kubelet-api/volume-usages.ts';
 import { VolumesInUse } from './volumes-in-use.ts';
@@ -58,6 +60,8 @@ export interface NodeAgentOptions {
     /** Called with the address ('unix:///path') of each driver that registered. */
     readonly onEndpoint?: ((driver: string, address: string) => void) | undefined;
   };
+  /** Absent: the node has no static pods. */
+  readonly manifests?: Manifests;
   /** The DNS server of the cluster's names. Absent: pods use the host's. */
   readonly nameServer?: string | undefined;
   /** As in `PodSandboxSpec`. */
@@ -185,7 +189,11 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
   // Before any pod is decided about, and before any volume is unmounted.
   await pods.recover();
   const loop = { world, informers };
+  const { manifests } = options;
+  const fromFiles =
+    manifests === undefined ? undefined : staticPods({ node: name, caches, client, log: world.log, sha256, manifests, directory: `${root}/manifests` });
   const loops = [runController(registering, loop), runController(volumes.controller, loop), runController(pods.controller, loop)];
+  if (fromFiles !== undefined) loops.push(runController(fromFiles, loop));
   if (registeredDrivers !== undefined && options.plugins !== undefined) {
     const built = { drivers: registeredDrivers, informers, onRegistered: (driver: string) => volumes.onDriverRegistered(driver) };
     plugins = startPlugins({ ...options, ...options.plugins }, built);

@@ -1,5 +1,6 @@
 import { realDisk } from '../../host/disk.ts';
 import { realHostFiles } from '../../host/files.ts';
+import { realManifests } from '../../host/manifests.ts';
 import { realMounts } from '../../host/mounts.ts';
 import { realPrograms } from '../../host/programs.ts';
 import { realSockets } from '../../host/sockets.ts';
@@ -44,7 +45,21 @@ export function startLocalNodeAgent(
   };
   const { problem, awaitNetworkPolicies } = network;
   const networkOptions = { nameServer: network.nameServerOf(host.name), awaitNetworkPolicies, fromHostLoopback: problem === undefined };
-  return startNodeAgent({ ...server, ...networkOptions, host, root, runtime, images: containerImages, machine, disk: realDisk, drivers, plugins, sha256 });
+  const manifests = realManifests(timers);
+  return startNodeAgent({
+    ...server,
+    ...networkOptions,
+    host,
+    root,
+    runtime,
+    images: containerImages,
+    machine,
+    disk: realDisk,
+    drivers,
+    plugins,
+    manifests,
+    sha256,
+  });
 }
 
 /** Their containers go on without the agent. */

@@ -1,6 +1,6 @@
 /** Common types, and one text for each kind: first the type, then one line per field. */
 export const objectTexts: Readonly<Record<string, string>> = {
-  ObjectMeta: `What every object says about itself.
+  ObjectMeta: `Standard object's metadata: what every object says about itself.
 name The name of the object, unique among those of its kind and namespace. It never changes.
 generateName The beginning of a name that the server completes, if no name is given.
 namespace The namespace that the object is in. It never changes. Objects of the cluster have none.
@@ -8,7 +8,7 @@ selfLink No longer filled in.
 uid Identifies the object among all that ever were. Set by the server.
 resourceVersion The version of the object. A write that gives one fails if the object was changed meanwhile. Not to be interpreted.
 generation Counts the changes of what is wanted. Set by the server.
-creationTimestamp When the object was made. Set by the server.
+creationTimestamp CreationTimestamp is a timestamp of when the object was made. Set by the server.
 deletionTimestamp When the object will be gone, once its deletion was asked for. Set by the server.
 deletionGracePeriodSeconds How long the object was given to end. Set by the server.
 labels Keys and values by which objects are selected.
