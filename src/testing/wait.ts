@@ -4,7 +4,7 @@ import { checkStatement } from '../sim/scenario/assertions.ts';
 import { formatDuration } from '../sim/scenario/language/duration.ts';
 import { expectations, type Statement } from '../sim/scenario/language/expectation.ts';
 import { PhraseError } from '../sim/scenario/language/phrase.ts';
-import { referenceText, wordFor, type Reference } from '../sim/scenario/language/reference.ts';
+import { referenceText, type Reference } from '../sim/scenario/language/reference.ts';
 import { explain } from '../why/explain.ts';
 import { render } from '../why/explanation/render.ts';
 import { parseTarget } from '../why/explanation/target.ts';
@@ -76,7 +76,7 @@ function holdsInTime(connection: ClusterConnection, { reference, check, timeoutM
 
 /** What `moor why` says about the object; undefined: it does not explain such objects. */
 export async function explanationOf(connection: ClusterConnection, { kind, namespace, name }: Reference): Promise<string | undefined> {
-  const target = parseTarget([wordFor(kind.kind), name], namespace);
+  const target = parseTarget([kind.kind.toLowerCase(), name], namespace);
   if (typeof target === 'string') return undefined;
   const now = connection.world.clock.now();
   const objects = await connection.run(() => readObjects(target, { client: clientOf(connection), now }));
