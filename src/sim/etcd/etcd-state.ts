@@ -50,6 +50,11 @@ export class EtcdState {
     return this.#log[revision - 2] ?? [];
   }
 
+  /** What a version replaced; undefined: nothing, or it is compacted. */
+  before({ key, modRevision }: StoredVersion): StoredVersion | undefined {
+    return modRevision - 1 < this.compacted ? undefined : this.#keysAt(modRevision - 1).get(key);
+  }
+
   /** @throws RpcError OutOfRange */
   range(request: RangeRequest, revision = Number(request.revision) || this.revision): { versions: readonly StoredVersion[]; count: number; more: boolean } {
     if (revision > this.revision) throw answer('OutOfRange', 'etcdserver: mvcc: required revision is a future revision');

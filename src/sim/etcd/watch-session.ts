@@ -77,7 +77,12 @@ export class WatchSession {
     const { state } = this.#options;
     const written: StoredVersion[] = [];
     for (; this.#next <= state.revision; this.#next++) written.push(...state.at(this.#next).filter(({ key }) => isIn(key, watched)));
-    const events = written.filter((version) => !this.#isLost(version)).map((version) => ({ type: eventType(version), kv: keyValueOf(version) }));
+    const events = written
+      .filter((version) => !this.#isLost(version))
+      .map((version) => {
+        const previous = watched.prevKv ? state.before(version) : undefined;
+        return { type: eventType(version), kv: keyValueOf(version), ...(previous && { prevKv: keyValueOf(previous) }) };
+      });
     if (events.length > 0) this.#respond({ events });
   }
 

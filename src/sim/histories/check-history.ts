@@ -20,8 +20,7 @@ export function checkHistory(history: History): readonly HistoryViolation[] {
   for (const [key, operations] of byKey) {
     const known = versions.of(key);
     found.push(...checkWrites(key, operations, known));
-    // Until a loss is noticed, a server cannot know that what it has is old.
-    if (history.losesEvents !== true) found.push(...checkFreshness(key, operations, known));
+    if (history.readsMayBeOld !== true) found.push(...checkFreshness(key, operations, known));
   }
   return [...found, ...checkComplete(history), ...checkFences(history)];
 }
@@ -171,15 +170,8 @@ function checkComplete({ operations, watchers, losesEvents = false }: History): 
     return [...all.values()]
       .filter(({ key, revision }) => revision > after && revision <= until && !seen.has(`${key}@${revision}`))
       .filter(({ revision }) => !gaps.some(({ from, to }) => revision > from && revision <= to))
-      .filter((change) => !(losesEvents && isFollowedByDeletion(change, events)))
       .map(({ key, revision }) => ({ invariant: 'a watch is complete', what: `${name} was not told of ${key} at ${revision}` }));
   });
-}
-
-/** Etcd's event of a deletion does not say which version was deleted: that one before it is missing cannot be noticed. */
-function isFollowedByDeletion({ key, revision }: WatchedChange, events: Watched['events']): boolean {
-  const next = events.find((event) => 'key' in event && event.key === key && event.revision > revision);
-  return next !== undefined && 'key' in next && next.value === undefined;
 }
 
 /** After a leader has taken over, no write of an earlier one happens. */

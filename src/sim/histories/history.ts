@@ -44,8 +44,10 @@ export interface History {
   readonly watchers: readonly Watched[];
   /** Revisions at which a leader took over. */
   readonly epochs: readonly number[];
-  /** The store behind the servers loses events: until a server notices, its reads may be old; then its watches list again. */
+  /** The store behind the servers loses events: when a server notices, its watches list again. */
   readonly losesEvents?: boolean;
+  /** The reads of a server that has not noticed yet may be old. */
+  readonly readsMayBeOld?: boolean;
 }
 
 /** Collects a history. */

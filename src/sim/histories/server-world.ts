@@ -22,7 +22,7 @@ const REST_MS = 60_000;
 
 const MAX_STEPS = 1_000_000;
 
-/** Old enough that its word on the progress is not believed. */
+/** One with bugs that later ones do not have: its word on the progress is not believed, and it is asked what each change replaced. */
 const OLD_VERSION = '3.4.20';
 
 export interface ServerWorldOutcome {
@@ -38,7 +38,7 @@ export function runServerWorld(seed: number): Promise<ServerWorldOutcome> {
 async function playWorld(world: SimulatedWorld): Promise<ServerWorldOutcome> {
   const random = world.random.fork();
   const bugs = drawBugs(random);
-  const etcd = new SimulatedEtcd(world, { bugs, ...(bugs.progressBeforeEvents === true ? { version: OLD_VERSION } : {}) });
+  const etcd = new SimulatedEtcd(world, { bugs, ...(isOld(bugs) ? { version: OLD_VERSION } : {}) });
   const network = new SimulatedNetwork(world, { ...badNetwork, delayMs: 20, cut: 0.01 });
   const servers = await Promise.all([startServer(world, etcd, network), startServer(world, etcd, network)]);
   // Sees all, whatever the others miss.
@@ -66,6 +66,8 @@ async function playWorld(world: SimulatedWorld): Promise<ServerWorldOutcome> {
     watchers: recorder.watchers,
     epochs: recorder.epochs,
     losesEvents: bugs.lostEvents !== undefined || bugs.noDeletesAtCompaction === true,
+    // A version that is believed, and loses events: until a server notices, it cannot know.
+    readsMayBeOld: bugs.noDeletesAtCompaction === true,
   });
   const operations = recorder.operations.length;
   if (violation === undefined) return { operations };
@@ -77,6 +79,8 @@ function drawBugs(random: Prng): EtcdBugs {
   const bugs: readonly EtcdBugs[] = [{ progressBeforeEvents: true }, { eventsFromThePast: true }, { noDeletesAtCompaction: true }, { lostEvents: 0.05 }];
   return random.chance(0.5) ? (bugs[random.below(bugs.length)] ?? {}) : {};
 }
+
+const isOld = ({ progressBeforeEvents = false, lostEvents = 0 }: EtcdBugs): boolean => progressBeforeEvents || lostEvents > 0;
 
 interface StartedServer {
   readonly client: Client;

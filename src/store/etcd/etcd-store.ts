@@ -326,10 +326,14 @@ class MirroredStore implements EtcdStore {
     const { world } = this.#options;
     const openings = this.#openings;
     try {
-      if (!(await this.#reads.reachesCurrent())) return;
-      const difference = await findDifference(this.#client, this.#keys, this.#mirror);
+      const isTrusted = this.#stream.isProgressTrusted;
+      // Where the progress is not believed, revisions of others keep the mirror behind for ever.
+      if (isTrusted ? !(await this.#reads.reachesCurrent()) : !this.#stream.isOpen) return;
+      const eventsTakeMs = isTrusted ? undefined : this.#stallMs;
+      const difference = await findDifference({ client: this.#client, keys: this.#keys, mirror: this.#mirror, eventsTakeMs });
       // A watch that began meanwhile is not compared yet: its own audit is under way.
-      if (openings === this.#openings) this.#isSuspect &&= difference !== undefined || !this.#stream.isProgressTrusted;
+      if (openings !== this.#openings) return;
+      this.#isSuspect &&= difference !== undefined || !isTrusted;
       if (difference === undefined) return;
       this.#readAllAgain(difference);
     } catch (error) {

@@ -32,8 +32,11 @@ export class Mirror extends ReadableStore {
     this.#timers = timers;
   }
 
-  /** Events in the order of their revisions, no revision split. `damaged`: events before these are missing; these are not applied. */
-  apply(events: readonly Event[]): 'applied' | 'damaged' {
+  /**
+   * Events in the order of their revisions, no revision split. `namesPrevious`: each was asked to name what it replaced. `damaged`: events before
+   * these are missing; these are not applied.
+   */
+  apply(events: readonly Event[], { namesPrevious }: { readonly namesPrevious: boolean }): 'applied' | 'damaged' {
     for (let at = 0; at < events.length; ) {
       const revision = this.#keys.revisionOf(events[at]?.kv?.modRevision);
       const versions: Version[] = [];
@@ -41,7 +44,7 @@ export class Mirror extends ReadableStore {
         // An etcd that was interrupted may repeat events (etcd-io/etcd#15271).
         if (revision <= this.tree.revision) continue;
         const version = this.#versionOf(events[at], revision);
-        if (version === undefined) return 'damaged';
+        if (version === undefined || (namesPrevious && !this.#replaces(events[at], version))) return 'damaged';
         versions.push(version);
       }
       if (versions.length > 0) this.publishAt(revision, versions);
@@ -148,6 +151,13 @@ export class Mirror extends ReadableStore {
     const version = this.#keys.version(kv);
     version.memo = this.#memoOf(version);
     return version.follows(visible(this.tree.newest(version.key))) ? version : undefined;
+  }
+
+  /** The event names what the mirror holds. A deletion that names nothing replaces what etcd has compacted already: nothing can be said of it. */
+  #replaces(event: Event | undefined, { key, deleted }: Version): boolean {
+    const previous = event?.prevKv;
+    if (previous === undefined) return !deleted;
+    return this.#keys.revisionOf(previous.modRevision) === this.tree.get(key)?.modRevision;
   }
 
   /** The same bytes have the same meaning, whichever server wrote them. */

@@ -47,6 +47,10 @@ export class WatchStream {
     return this.#stream?.trusted === true;
   }
 
+  get isOpen(): boolean {
+    return this.#stream !== undefined;
+  }
+
   /** Asks for the progress, again and again while readers wait for the mirror. */
   requestProgress(): void {
     if (this.#asking || this.#stopped) return;
@@ -109,7 +113,11 @@ export class WatchStream {
     const requests: Requests = new RequestQueue();
     const stream = { requests, abort: new AbortController(), trusted: isProgressTrusted(version) };
     requests.push({
-      requestUnion: { case: 'createRequest', value: { ...keys.data, startRevision: keys.etcdRevision(mirror.revision() + 1), progressNotify: true } },
+      requestUnion: {
+        case: 'createRequest',
+        // Versions that lose events (etcd-io/etcd#17529) have to say what each change replaced: of a deletion, nothing else shows a gap. It is as much again to send.
+        value: { ...keys.data, startRevision: keys.etcdRevision(mirror.revision() + 1), progressNotify: true, prevKv: !stream.trusted },
+      },
     });
     this.#stream = stream;
     try {
@@ -133,7 +141,7 @@ export class WatchStream {
     if (response.created) this.#options.onOpened();
     else if (response.events.length === 0) {
       if (trusted) mirror.progress(keys.revisionOf(response.header?.revision));
-    } else if (mirror.apply(response.events) === 'damaged') {
+    } else if (mirror.apply(response.events, { namesPrevious: !trusted }) === 'damaged') {
       world.log.error('the watch of etcd has left out events: all objects are read again', { after: mirror.revision() });
       this.#reloads = true;
     }
