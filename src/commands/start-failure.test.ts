@@ -33,6 +33,12 @@ test.each([
   expect(explainStartFailure(error, { ...options, cloud: { listen: { host: '127.0.0.1', port: 4566 } } })).toMatch(text);
 });
 
+test('a port that only root may use is named with its flag, a directory with its own', () => {
+  const denied = (syscall: string) => Object.assign(new Error(`${syscall} EACCES`), { code: 'EACCES', syscall });
+  expect(explainStartFailure(denied('listen'), { ...options, listen: { host: '127.0.0.1', port: 80 } })).toMatch(/127\.0\.0\.1:80\. .* with --listen /);
+  expect(explainStartFailure(denied('mkdir'), options)).toBe('mkdir EACCES. Choose a directory that you may write with --data-dir.');
+});
+
 test('an unexpected error is not explained', () => {
   expect(explainStartFailure(new Error('boom', { cause: new Error('deeper') }), options)).toBeUndefined();
 });

@@ -64,7 +64,8 @@ function explainSystem(error: NodeJS.ErrnoException & { readonly port?: number }
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
-      return `${error.message}. Choose a directory that you may write with --data-dir, and a port above 1023 with --listen.`;
+      if (error.syscall === 'listen') return `this user may not listen on ${address}. Choose a port above 1023 with ${flag} (port 0 picks a free one).`;
+      return `${error.message}. Choose a directory that you may write with --data-dir.`;
     case 'ENOSPC':
     case 'EDQUOT':
       return `the disk that holds ${options.dataDir} is full. Free some space, or choose another directory with --data-dir.`;

@@ -121,6 +121,8 @@ export class Driver implements CsiClients {
       const problem = await this.#problemOfProbe();
       if (problem === undefined) return;
       const ended = await this.unexpectedEnd();
+      const missing = /^spawn (.+) ENOENT$/.exec(ended ?? '')?.[1];
+      if (missing !== undefined) throw new DriverUnavailable(`the driver cannot be started: there is no program "${missing}" at this path, or on the PATH`);
       if (ended !== undefined) throw new DriverUnavailable(`the driver ended (${ended}) before it answered Probe`);
       if (clock.monotonic() > end) throw new DriverUnavailable(`the driver at ${endpoint} is not ready: ${problem}`);
       await new Promise<void>((resolve) => void timers.after(waitMs, resolve));

@@ -1,5 +1,5 @@
 import { type FieldError, invalid } from '../field-error.ts';
-import { compareQuantities, quantityMilliValue, quantitySign, quantityValue } from '../quantity.ts';
+import { compareQuantities, parseQuantity, quantitySign, quantityValue, roundUpToMilli } from '../quantity.ts';
 import { labelKeyProblems } from './names.ts';
 
 /** The names of resources, as Kubernetes sorts them into families, and the amounts they may have. */
@@ -74,7 +74,10 @@ export function validateResourceQuantity(resource: string, quantity: string, fie
   return errors;
 }
 
-export const isFractional = (quantity: string): boolean => quantityMilliValue(quantity) % 1000n !== 0n;
+export function isFractional(quantity: string): boolean {
+  const { unscaled, exponent } = roundUpToMilli(parseQuantity(quantity));
+  return exponent < 0 && unscaled % 10n ** BigInt(-exponent) !== 0n;
+}
 
 export function nonNegativeQuantity(quantity: string, field: string): FieldError[] {
   return quantitySign(quantity) < 0 ? [invalid(field, quantity, 'must be greater than or equal to 0')] : [];

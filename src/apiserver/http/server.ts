@@ -209,7 +209,10 @@ function serve(server: Http2SecureServer, { handler, connections, limits, world,
   server.on('tlsClientError', (_error, socket) => socket.destroy());
   server.on('sessionError', () => undefined);
   server.on('drop', () => metrics.refused.add(1, 'connections'));
-  server.on('error', (error: Error) => world.log.error('the listening socket failed', { error: error.message }));
+  server.on('error', (error: Error) => {
+    // One that cannot begin to listen is the start's to explain.
+    if (server.listening) world.log.error('the listening socket failed', { error: error.message });
+  });
   return fastPath;
 }
 

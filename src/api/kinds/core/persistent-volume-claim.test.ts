@@ -245,6 +245,8 @@ test('clients are warned of fractions of bytes', () => {
     'spec.resources.requests[storage]: fractional byte value "1500m" is invalid, must be an integer',
     'spec.resources.limits[storage]: fractional byte value "107374182400m" is invalid, must be an integer',
   ]);
+  // A thousand times as much is beyond an int64.
+  expect(kind.warnings?.(created(kind, claim({ resources: { requests: { storage: '900Pi' } } })), undefined)).toEqual([]);
 });
 
 test('a row shows what a claim has, not what it asks for', () => {
