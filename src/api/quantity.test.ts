@@ -9,6 +9,7 @@ import {
   negateQuantity,
   parseQuantity,
   type Quantity,
+  QuantityError,
   quantityMilliValue,
   quantityOf,
   quantitySign,
@@ -187,4 +188,9 @@ describe('arithmetic', () => {
     expect(canonicalQuantity('1234567890123456789e2147483')).toBe('123456789012345678900e2147481');
     expect(formatQuantity(quantityOf(2048, 'BinarySI'))).toBe('2Ki');
   });
+});
+
+it('reads a long text once', () => {
+  for (const text of ['0'.repeat(4000), '1'.repeat(4000), `.${'0'.repeat(4000)}`, '0'.repeat(2000) + '1'.repeat(2000)])
+    expect(() => parseQuantity(`${text}!`)).toThrow(QuantityError);
 });

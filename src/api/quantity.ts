@@ -1,4 +1,5 @@
 import { GenerationCache } from './generation-cache.ts';
+import { withoutTrailing } from './trailing.ts';
 
 /**
  * Kubernetes' quantities, exact: "1.5Gi", "100m", "12e6".
@@ -74,7 +75,7 @@ function readQuantity(text: string): Quantity {
   if (text === '') throw new QuantityError(wrongFormat);
   if (text.length > maxTextLength) throw new QuantityError(wrongNumber);
   // A sign, a dot or a small unit alone is zero to Kubernetes; so the number may be empty here.
-  const parts = /^([+-]?)(0*)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)$/.exec(text);
+  const parts = /^([+-]?)(0*)([1-9][0-9]*)?(?:\.([0-9]*))?((?:[eEinumkKMGTP]+[-+]?|[-+])[0-9]*)?$/.exec(text);
   if (parts === null) throw new QuantityError(wrongFormat);
   const [, sign = '', zeros = '', whole = '', fraction = '', suffixText = ''] = parts;
   const suffix = readSuffix(suffixText);
@@ -173,8 +174,9 @@ function formatBinary(value: bigint): string {
 function formatDecimal({ unscaled, exponent }: Amount, format: 'DecimalSI' | 'DecimalExponent'): string {
   let digits = unscaled.toString();
   let power = exponent;
-  const zeros = /0*$/.exec(digits)?.[0].length ?? 0;
-  digits = digits.slice(0, digits.length - zeros);
+  const significant = withoutTrailing(digits, '0');
+  const zeros = digits.length - significant.length;
+  digits = significant;
   power += zeros;
   const padding = ((power % 3) + 3) % 3;
   digits += '0'.repeat(padding);

@@ -1,5 +1,6 @@
 /** NodeClaims: how they are made, and their conditions. */
 import type { Condition } from '../api/generated/types.ts';
+import { parseGoDuration } from '../api/go-duration.ts';
 import type { NodeClaim } from '../api/kinds/karpenter/node-claim.ts';
 import type { NodePool } from '../api/kinds/karpenter/node-pool.ts';
 import { sortedJson } from '../api/sorted-json.ts';
@@ -179,7 +180,6 @@ export const timeText = (ms: number): string => `${new Date(ms).toISOString().sl
 /** '1h30m' in milliseconds; undefined: 'Never', or none is set. */
 export function durationMs(text: string | undefined): number | undefined {
   if (text === undefined || text === 'Never') return undefined;
-  let ms = 0;
-  for (const [, amount = '0', unit = 's'] of text.matchAll(/(\d+)(h|m|s)/g)) ms += Number(amount) * (unit === 'h' ? 3_600_000 : unit === 'm' ? 60_000 : 1000);
-  return ms;
+  const duration = parseGoDuration(text);
+  return duration.problem === undefined ? duration.seconds * 1000 : 0;
 }

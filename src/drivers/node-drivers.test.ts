@@ -209,3 +209,9 @@ test('a volume has mount points for the volumes that are mounted inside of it', 
   ];
   expect(nestedMountPoints('conf', { spec: { containers: [{ name: 'app', volumeMounts: mounts }] } } as unknown as Pod)).toEqual(['more/deep']);
 });
+
+test('nested mount points of a pod with many mounts', () => {
+  const mounts = Array.from({ length: 20_000 }, (_, i) => ({ name: 'conf', mountPath: `/conf/${i}` }));
+  const volumeMounts = [{ name: 'conf', mountPath: '/conf' }, { name: 'conf', mountPath: `/${'a/'.repeat(400_000)}` }, ...mounts];
+  expect(nestedMountPoints('conf', { spec: { containers: [{ name: 'app', volumeMounts }] } } as unknown as Pod)).toHaveLength(20_000);
+});

@@ -26,6 +26,9 @@ export function mountInfoParser(): (text: string) => readonly MountEntry[] {
   };
 }
 
+/** Whether a line says that mounts below it are passed on. */
+export const isSharedMount = (line: string): boolean => line.split(' - ')[0]?.includes(' shared:') === true;
+
 function entryOf(line: string): MountEntry | undefined {
   const fields = line.split(' ');
   // The optional fields end at a field that is a hyphen; the six fields before them never are.

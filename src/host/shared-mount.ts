@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import koffi from 'koffi';
-import { parseMountInfo } from './mount-info.ts';
+import { isSharedMount, parseMountInfo } from './mount-info.ts';
 import { readMounts, realMounts, systemCall } from './mounts.ts';
 
 const shared = 0x10_0000;
@@ -14,7 +14,7 @@ export async function shareMount(directory: string): Promise<boolean> {
   const lines = (await readFile('/proc/self/mountinfo', 'utf8')).split('\n');
   // Of several mounts on one target, the last is visible.
   const around = lines
-    .flatMap((line) => parseMountInfo(line).map(({ target }) => ({ target, isShared: / shared:\d+ .*- /.test(line) })))
+    .flatMap((line) => parseMountInfo(line).map(({ target }) => ({ target, isShared: isSharedMount(line) })))
     .filter(({ target }) => isAround(target))
     .reduce((best, each) => (each.target.length >= best.target.length ? each : best), { target: '', isShared: false });
   if (around.isShared) return false;

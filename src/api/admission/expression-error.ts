@@ -54,7 +54,7 @@ interface Problem {
 function problemOf(error: Located, text: string): Problem {
   const summary = summaryOf(error);
   const at = Math.min(error.range?.start ?? 0, text.length);
-  const name = /: (.*)$/.exec(summary)?.[1] ?? '';
+  const name = summary.includes(': ') ? summary.slice(summary.indexOf(': ') + 2) : '';
   switch (error.code) {
     case 'unknown_variable':
       return { problem: `undeclared reference to '${name}' (in container '')`, at };

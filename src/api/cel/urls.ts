@@ -69,7 +69,7 @@ function hostProblem(host: string): string | undefined {
   const bad = /[\s"<>\\^`{|}]/.exec(host.replace(/%25/g, ''));
   if (bad !== null) return `invalid character ${quoteGo(bad[0])} in host name`;
   if (host.startsWith('[') && !host.includes(']')) return "missing ']' in host";
-  const port = /^\[.*\](.*)$/.exec(host)?.[1] ?? (host.includes(':') ? host.slice(host.lastIndexOf(':')) : '');
+  const port = host.startsWith('[') ? host.slice(host.lastIndexOf(']') + 1) : host.includes(':') ? host.slice(host.lastIndexOf(':')) : '';
   return port === '' || /^:[0-9]*$/.test(port) ? undefined : `invalid port ${quoteGo(port)} after host`;
 }
 

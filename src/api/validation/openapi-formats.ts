@@ -1,3 +1,4 @@
+import { parseGoDuration } from '../go-duration.ts';
 import { isIpv4, parseCidr, parseIp } from './ip.ts';
 
 /** Formats of strings that Kubernetes knows, by their names without dashes; an unknown format is not checked. */
@@ -102,7 +103,7 @@ function isDateTime(text: string): boolean {
 
 /** Go's, or a number and a unit in words. */
 function isDuration(text: string): boolean {
-  if (/^[+-]?(0|(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))*$/.test(text)) return true;
+  if (parseGoDuration(text).problem === undefined) return true;
   return /^(\d+)\s*(nanoseconds?|nanos?|ns|microseconds?|micros?|us|milliseconds?|millis?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|wks?|w)$/.test(
     text,
   );

@@ -23,8 +23,9 @@ const QUOBYTE_TENANT_MAX_LENGTH = 64;
 const hostPathTypes = ['', 'BlockDevice', 'CharDevice', 'Directory', 'DirectoryOrCreate', 'File', 'FileOrCreate', 'Socket'];
 const azureCachingModes = ['None', 'ReadOnly', 'ReadWrite'];
 const azureDiskKinds = ['Dedicated', 'Managed', 'Shared'];
+/** Names have at most 223 bytes (RFC 7143, 4.2.7.1). */
 const iscsiNames: Readonly<Record<string, RegExp>> = {
-  iqn: /iqn\.\d{4}-\d{2}\.([a-zA-Z0-9.-]+)(:[^,;*&$|\t\n\f\r ]+)$/,
+  iqn: /iqn\.\d{4}-\d{2}\.([a-zA-Z0-9.-]{1,223})(:[^,;*&$|\t\n\f\r ]{1,223})$/,
   eui: /^eui.[a-zA-Z0-9]{16}$/,
   naa: /^naa.[a-zA-Z0-9]{32}$/,
 };

@@ -1,4 +1,5 @@
 import type { RequestInfo, ResourceRequestInfo } from '../../api/request-info.ts';
+import { withoutTrailing } from '../../api/trailing.ts';
 import type { User } from '../api.ts';
 
 export type AuditLevel = 'None' | 'Metadata' | 'Request' | 'RequestResponse';
@@ -54,7 +55,7 @@ function matches(rule: AuditPolicyRule, user: User | undefined, info: RequestInf
 }
 
 function matchesPath(url: string, path: string): boolean {
-  return url === '*' || url === path || (url.endsWith('*') && path.startsWith(url.replace(/\*+$/, '')));
+  return url === '*' || url === path || (url.endsWith('*') && path.startsWith(withoutTrailing(url, '*')));
 }
 
 function matchesResource(rule: AuditPolicyRule, info: ResourceRequestInfo): boolean {

@@ -20,8 +20,13 @@ describe('how long a client waits', () => {
     ['timeout=1.5h', 5_400_000],
     ['timeout=250ms', 250],
     ['timeout=-5s', 0],
+    [`timeout=${'11s'.repeat(10_000)}`, 110_000_000],
   ])('%j → %d ms', (query, ms) => {
     expect(requestedTimeout(new URLSearchParams(query))).toBe(ms);
+  });
+
+  test('a text that can be divided in many ways is refused at once', () => {
+    expect(() => requestedTimeout(new URLSearchParams({ timeout: `${'11s'.repeat(10_000)}!` }))).toThrow('unknown unit "s!"');
   });
 
   test.each([

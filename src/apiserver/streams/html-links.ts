@@ -51,18 +51,40 @@ const attributesOf = new Map(Object.entries(linksOf).map(([tag, names]) => [tag,
 /** Elements whose text has no tags. */
 const rawText: ReadonlySet<string> = new Set(['iframe', 'noembed', 'noframes', 'noscript', 'script', 'style', 'textarea', 'title', 'xmp']);
 
-const startTag = /<([a-z][^\s/>]*)(?:"[^"]*"|'[^']*'|[^'">])*>/iy;
 const attribute = /([\s/"'])([^\s"'<>/=]+)(\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/g;
 
 /** A tag that is longer is passed on as it is. */
 const maxTagLength = 16 * 1024;
 
-/** Rewrites the links of HTML. The bytes in between are passed on unchanged, whatever their encoding: tags are ASCII in all that browsers send. */
+/** Where in a page the text so far ends. A tag, or what may become one, is held back until its end. */
+type Place =
+  | { readonly type: 'text' }
+  /** `held`: '<', '<!' or '<!-'. */
+  | { readonly type: 'beforeTag'; readonly held: string }
+  | TagPlace
+  /** Text up to `end` has no tags. `held`: what may be the beginning of it. */
+  | { readonly type: 'rawText'; readonly end: string; readonly held: string };
+
+interface TagPlace {
+  readonly type: 'tag';
+  readonly held: string[];
+  length: number;
+  /** Of the value that is being read; '': none. */
+  quote: string;
+  /** Whether a quote would begin a value. */
+  isBeforeValue: boolean;
+}
+
+const inText: Place = { type: 'text' };
+const beginOfComment = '<!--';
+
+/**
+ * Rewrites the links of HTML. The bytes in between are passed on unchanged, whatever their encoding: tags are ASCII in all that browsers send. Each byte is
+ * looked at once, however a page is divided into chunks: pages are made by pods, and the server's only thread reads them.
+ */
 export class HtmlLinks extends Transform {
   readonly #page: ProxiedPage;
-  #waiting = '';
-  /** Text until this end has no tags; '': there may be some. */
-  #textUntil = '';
+  #place: Place = inText;
 
   constructor(page: ProxiedPage) {
     super();
@@ -70,76 +92,109 @@ export class HtmlLinks extends Transform {
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
-    this.#waiting += chunk.toString('latin1');
-    this.#process(false);
+    const text = `${this.#place.type === 'rawText' ? this.#place.held : ''}${chunk.toString('latin1')}`;
+    const lowerCase = text.toLowerCase();
+    const output: string[] = [];
+    let at = 0;
+    while (at < text.length) {
+      const place = this.#place;
+      if (place.type === 'text') at = this.#readText(text, at, output);
+      else if (place.type === 'beforeTag') at = this.#readBeforeTag(text, at, output);
+      else if (place.type === 'tag') at = this.#readTag(text, at, output);
+      else {
+        const end = lowerCase.indexOf(place.end, at);
+        // All but what may be the beginning of the end.
+        const until = end < 0 ? Math.max(at, text.length - place.end.length + 1) : end + place.end.length;
+        output.push(text.slice(at, until));
+        this.#place = end < 0 ? { ...place, held: text.slice(until) } : inText;
+        at = end < 0 ? text.length : until;
+      }
+    }
+    this.#pass(output);
     done();
   }
 
   override _flush(done: TransformCallback): void {
-    this.#process(true);
+    const place = this.#place;
+    if (place.type !== 'text') this.#pass([place.held].flat());
     done();
   }
 
-  #process(isLast: boolean): void {
-    const text = this.#waiting;
-    const lowerCase = text.toLowerCase();
-    let at = 0;
-    let output = '';
-    while (at < text.length) {
-      const end = this.#textUntil === '' ? this.#endOfPart(text, at) : this.#endOfText(lowerCase, at);
-      // A part without its end waits for the next chunk; what is too long, or the last, is passed on. It is not looked at again, so that the work stays linear.
-      if (end === undefined && !isLast && text.length - at <= maxTagLength) break;
-      const part = text.slice(at, end ?? (isLast ? text.length : at + maxTagLength));
-      output += this.#rewritten(part);
-      at += part.length;
-    }
-    this.#waiting = text.slice(at);
-    if (output !== '') this.push(Buffer.from(output, 'latin1'));
+  #pass(output: readonly string[]): void {
+    const text = output.join('');
+    if (text !== '') this.push(Buffer.from(text, 'latin1'));
   }
 
-  /** Where the text up to the next tag ends, or the tag that is here; undefined: further on. */
-  #endOfPart(text: string, at: number): number | undefined {
-    if (text[at] !== '<') {
-      const tag = text.indexOf('<', at);
-      return tag < 0 ? text.length : tag;
-    }
-    if (text.startsWith('<!--', at)) {
-      this.#textUntil = '-->';
-      return at + 4;
-    }
-    const next = text[at + 1];
-    if (next === undefined || (next === '!' && text.length - at < 4)) return undefined;
-    if (!/[a-z]/i.test(next)) return at + 1;
-    startTag.lastIndex = at;
-    const tag = startTag.exec(text);
-    if (tag === null) return undefined;
-    const name = (tag[1] ?? '').toLowerCase();
-    if (rawText.has(name)) this.#textUntil = `</${name}`;
-    return at + tag[0].length;
+  #readText(text: string, at: number, output: string[]): number {
+    const tag = text.indexOf('<', at);
+    output.push(text.slice(at, tag < 0 ? text.length : tag));
+    if (tag < 0) return text.length;
+    this.#place = { type: 'beforeTag', held: '<' };
+    return tag + 1;
   }
 
-  /** Where text without tags ends, its end included; all but what may be the beginning of its end, if that is further on. */
-  #endOfText(lowerCase: string, at: number): number | undefined {
-    const end = this.#textUntil;
-    const found = lowerCase.indexOf(end, at);
-    if (found >= 0) {
-      this.#textUntil = '';
-      return found + end.length;
+  #readBeforeTag(text: string, at: number, output: string[]): number {
+    const before = this.#place.type === 'beforeTag' ? this.#place.held : '';
+    const held = `${before}${text[at] ?? ''}`;
+    if (/^<[a-z]$/i.test(held)) {
+      this.#place = { type: 'tag', held: [before], length: before.length, quote: '', isBeforeValue: false };
+      return at;
     }
-    const certain = lowerCase.length - end.length + 1;
-    return certain > at ? certain : undefined;
+    if (held === beginOfComment) {
+      output.push(held);
+      this.#place = { type: 'rawText', end: '-->', held: '' };
+      return at + 1;
+    }
+    if (beginOfComment.startsWith(held)) {
+      this.#place = { type: 'beforeTag', held };
+      return at + 1;
+    }
+    output.push(before);
+    this.#place = inText;
+    return at;
   }
 
-  #rewritten(part: string): string {
-    startTag.lastIndex = 0;
-    const tag = startTag.exec(part);
-    const names = attributesOf.get((tag?.[1] ?? '').toLowerCase());
-    if (tag === null || names === undefined) return part;
-    return part.replace(attribute, (all: string, before: string, name: string, equals: string, value: string) => {
-      if (!names.has(name.toLowerCase())) return all;
+  #readTag(text: string, at: number, output: string[]): number {
+    const place = this.#place as TagPlace;
+    const limit = Math.min(text.length, at + maxTagLength - place.length);
+    const end = endOfTag(place, text, { from: at, to: limit });
+    const until = end ?? limit;
+    place.held.push(text.slice(at, until));
+    place.length += until - at;
+    if (end === undefined && place.length < maxTagLength) return until;
+    const tag = place.held.join('');
+    this.#place = inText;
+    if (end === undefined) output.push(tag);
+    else output.push(this.#rewritten(tag));
+    return until;
+  }
+
+  #rewritten(tag: string): string {
+    const name = (/^<([^\s/>]*)/.exec(tag)?.[1] ?? '').toLowerCase();
+    if (rawText.has(name)) this.#place = { type: 'rawText', end: `</${name}`, held: '' };
+    const names = attributesOf.get(name);
+    if (names === undefined) return tag;
+    return tag.replace(attribute, (all: string, before: string, key: string, equals: string, value: string) => {
+      if (!names.has(key.toLowerCase())) return all;
       const quote = /^["']/.exec(value)?.[0] ?? '';
       const link = quote === '' ? value : value.slice(1, -1);
-      return `${before}${name}${equals}${quote}${rewriteLink(link, this.#page)}${quote}`;
+      return `${before}${key}${equals}${quote}${rewriteLink(link, this.#page)}${quote}`;
     });
   }
+}
+
+/** Behind the bracket that ends the tag; undefined: further on. */
+function endOfTag(place: TagPlace, text: string, { from, to }: { readonly from: number; readonly to: number }): number | undefined {
+  for (let at = from; at < to; at++) {
+    const character = text[at] ?? '';
+    if (place.quote !== '') {
+      if (character === place.quote) place.quote = '';
+    } else if (character === '>') return at + 1;
+    else if (place.isBeforeValue && (character === '"' || character === "'")) {
+      place.quote = character;
+      place.isBeforeValue = false;
+    } else if (character === '=') place.isBeforeValue = true;
+    else if (!/\s/.test(character)) place.isBeforeValue = false;
+  }
+  return undefined;
 }

@@ -1,4 +1,5 @@
 import type { Pod } from '../../api/generated/types.ts';
+import { withoutTrailing } from '../../api/trailing.ts';
 import type { HostFiles } from '../../world/mounts.ts';
 
 /** Creates the mount points of volumes that containers mount inside of this one (MakeNestedMountpoints): the volume is read-only for containers. */
@@ -10,15 +11,25 @@ export async function makeNestedMountPoints(files: HostFiles, root: string, { vo
 export function nestedMountPoints(volume: string, { spec: { containers, initContainers = [] } }: Pick<Pod, 'spec'>): readonly string[] {
   const paths = new Set<string>();
   for (const { volumeMounts = [] } of [...initContainers, ...(containers ?? [])]) {
-    const own = volumeMounts.filter(({ name, subPath, subPathExpr }) => name === volume && (subPath ?? subPathExpr ?? '') === '');
-    for (const { mountPath } of own) {
-      const base = `${mountPath.replace(/\/+$/, '')}/`;
-      const inside = volumeMounts.filter((mount) => mount.mountPath.startsWith(base) && mount.mountPath.length > base.length);
-      for (const each of inside) {
-        const path = each.mountPath.slice(base.length).replace(/\/+$/, '');
-        if (!path.split('/').includes('..')) paths.add(path);
+    const mounts = volumeMounts.filter(({ mountPath }) => mountPath.length <= longestPath);
+    const own = mounts.filter(({ name, subPath, subPathExpr }) => name === volume && (subPath ?? subPathExpr ?? '') === '');
+    const roots = new Set(own.map(({ mountPath }) => withoutTrailing(mountPath, '/')));
+    for (const { mountPath } of mounts) {
+      for (const root of parents(mountPath)) {
+        const path = roots.has(root) ? withoutTrailing(mountPath.slice(root.length + 1), '/') : '';
+        if (path !== '' && !path.split('/').includes('..')) paths.add(path);
       }
     }
   }
-  return [...paths].filter((path) => ![...paths].some((other) => path.startsWith(`${other}/`)));
+  return [...paths].filter((path) => !parents(path).some((parent) => paths.has(parent)));
+}
+
+/** Nothing can be mounted at a longer one. */
+const longestPath = 4096;
+
+/** '', '/a' and '/a/b' of '/a/b/c'. */
+function parents(path: string): string[] {
+  const found: string[] = [];
+  for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) found.push(path.slice(0, at));
+  return found;
 }

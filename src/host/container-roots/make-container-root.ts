@@ -22,7 +22,7 @@ import {
   openPath,
   setAttributes,
 } from '../mount-calls.ts';
-import { parseMountInfo } from '../mount-info.ts';
+import { isSharedMount, parseMountInfo } from '../mount-info.ts';
 import { newOverlay } from '../overlay-mount.ts';
 
 /** What a root takes from the host, as mounts that are attached nowhere. */
@@ -71,7 +71,7 @@ function demandShared(source: string, file: number): void {
   const line = readFileSync('/proc/thread-self/mountinfo', 'utf8')
     .split('\n')
     .find((each) => each.startsWith(`${id} `));
-  if (line === undefined || / shared:\d+ .*- /.test(line)) return;
+  if (line === undefined || isSharedMount(line)) return;
   const target = parseMountInfo(line)[0]?.target;
   throw new Error(
     `path "${source}" is mounted on "${target}" but it is not a shared mount ("mount --make-shared ${target}" makes it one, and so does a node with --root-dir for its own directory)`,

@@ -18,8 +18,7 @@ export function withHostProgram(spec: ContainerSpec): ContainerSpec | { readonly
   // Arguments without a command are most often a command themselves.
   if (command.length + args.length > 0) return { ...spec, command: [...command, ...args], args: [] };
   const name =
-    image
-      .replace(/@.*$/, '')
+    (image.split('@')[0] ?? '')
       .replace(/:[^:/]*$/, '')
       .split('/')
       .at(-1) ?? '';

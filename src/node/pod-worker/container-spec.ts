@@ -1,5 +1,6 @@
 import type { Container, Pod } from '../../api/generated/types.ts';
 import { quantityMilliValue, quantityValue } from '../../api/quantity.ts';
+import { withoutTrailing } from '../../api/trailing.ts';
 import type { ContainerDevice, ContainerMount } from '../contract.ts';
 import { appArmorName, appArmorProfile } from '../security/app-armor.ts';
 import { sysctlPath } from '../security/sysctls.ts';
@@ -120,7 +121,7 @@ function userOf({ spec }: Pod, { securityContext: own = {} }: Container, groups:
 }
 
 /** At most 63 characters: a DNS label. */
-const hostnameOf = ({ metadata, spec }: Pod): string => (spec.hostname ?? metadata.name ?? '').slice(0, 63).replace(/[-.]+$/, '');
+const hostnameOf = ({ metadata, spec }: Pod): string => withoutTrailing((spec.hostname ?? metadata.name ?? '').slice(0, 63), '-.');
 
 const ownHosts =
   '# Kubernetes-managed hosts file.\n127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\nfe00::0\tip6-localnet\nfe00::0\tip6-mcastprefix\nfe00::1\tip6-allnodes\nfe00::2\tip6-allrouters\n';

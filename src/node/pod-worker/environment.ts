@@ -14,30 +14,94 @@ export interface EnvironmentSnapshot {
   readonly podIps: readonly string[];
 }
 
-export type EnvironmentResult =
-  | { readonly ok: true; readonly env: readonly EnvVariable[]; readonly expand: (text: string) => string }
+interface Refusal {
+  readonly ok: false;
   /** In the kubelet's words. */
-  | { readonly ok: false; readonly error: string };
+  readonly error: string;
+}
+
+export type EnvironmentResult = { readonly ok: true; readonly env: readonly EnvVariable[]; readonly expand: (text: string) => string } | Refusal;
 
 export function environmentOf(snapshot: EnvironmentSnapshot): EnvironmentResult {
   const { container, pod, services } = snapshot;
   const links = new Map(pod.spec.enableServiceLinks === false ? kubernetesOnly(services) : services.flatMap((service) => serviceVariables(service)));
   const result = new Map<string, string>();
-  for (const [name, text] of fromConfig(snapshot)) result.set(name, text);
+  let size = 0;
+  const isTooMuch = (name: string, text: string): boolean => {
+    size += name.length + text.length;
+    result.set(name, text);
+    return size > mostText;
+  };
+  for (const [name, text] of fromConfig(snapshot)) if (isTooMuch(name, text)) return tooMuchText;
   const known = (name: string): string | undefined => result.get(name) ?? links.get(name);
   for (const variable of container.env ?? []) {
-    const text = valueOf(variable, snapshot, known);
+    const text = boundedValueOf(variable, snapshot, known);
     if (!text.ok) return text;
-    if (text.value !== undefined) result.set(variable.name, text.value);
+    if (text.value !== undefined && isTooMuch(variable.name, text.value)) return tooMuchText;
   }
   // The container's own variables override those of services.
   for (const [name, text] of links) if (!result.has(name)) result.set(name, text);
-  return { ok: true, env: [...result].map(([name, text]) => ({ name, value: text })), expand: (text) => expand(text, (name) => result.get(name)) };
+  const own = (text: string): string => expand(text, (name) => result.get(name));
+  const refusal = refusedCommand(container, size, own);
+  if (refusal !== undefined) return refusal;
+  return { ok: true, env: [...result].map(([name, text]) => ({ name, value: text })), expand: own };
 }
 
-/** `$(NAME)` becomes the variable's value if there is one; `$$` is a dollar sign. */
-export function expand(text: string, value: (name: string) => string | undefined): string {
-  return text.replaceAll(/\$\$|\$\(([^)]*)\)/g, (whole, name: string | undefined) => (name === undefined ? '$' : (value(name) ?? whole)));
+function boundedValueOf(variable: EnvVar, snapshot: EnvironmentSnapshot, known: (name: string) => string | undefined): Value {
+  try {
+    const text = valueOf(variable, snapshot, known);
+    if (text.ok && (text.value ?? '').length > longestText) throw new TextTooLong(`longer than ${longestText} bytes`);
+    return text;
+  } catch (error) {
+    if (!(error instanceof TextTooLong)) throw error;
+    return { ok: false, error: `environment variable ${variable.name} is ${error.message}: no program can be started with it` };
+  }
+}
+
+/** `size`: of the variables. */
+function refusedCommand({ command = [], args = [] }: Container, size: number, expanded: (text: string) => string): Refusal | undefined {
+  let sum = size;
+  try {
+    for (const word of [...command, ...args]) {
+      sum += expanded(word).length;
+      if (sum > mostText) return tooMuchText;
+    }
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof TextTooLong)) throw error;
+    return { ok: false, error: `an argument of the command is ${error.message}: no program can be started with it` };
+  }
+}
+
+/** Linux starts no program with a longer argument or variable (MAX_ARG_STRLEN), nor with more of them together (three quarters of a stack). */
+const longestText = 128 * 1024;
+const mostText = 6 * 1024 * 1024;
+const tooMuchText: Refusal = {
+  ok: false,
+  error: `command and environment variables are longer than ${mostText} bytes together: no program can be started with them`,
+};
+
+class TextTooLong extends Error {}
+
+/**
+ * `$(NAME)` becomes the variable's value if there is one; `$$` is a dollar sign. Bounded: forty variables of two references to the one before would be
+ * terabytes. @throws TextTooLong
+ */
+function expand(text: string, value: (name: string) => string | undefined): string {
+  const lastClose = text.lastIndexOf(')');
+  let expanded = '';
+  let from = 0;
+  for (let at = text.indexOf('$'); at >= 0; at = text.indexOf('$', from)) {
+    expanded += text.slice(from, at);
+    const isReference = text[at + 1] === '(' && at < lastClose;
+    const end = isReference ? text.indexOf(')', at) + 1 : at + (text[at + 1] === '$' ? 2 : 1);
+    expanded += isReference ? (value(text.slice(at + 2, end - 1)) ?? text.slice(at, end)) : '$';
+    if (expanded.length > longestText) break;
+    from = end;
+  }
+  expanded += text.slice(from);
+  if (expanded.length > longestText) throw new TextTooLong(`longer than ${longestText} bytes`);
+  return expanded;
 }
 
 /** A missing object that is not optional was found before (`missingVariable`). */
@@ -52,7 +116,7 @@ function* fromConfig({ container, pod, config }: EnvironmentSnapshot): Generator
 const decoded = (data: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(data).map(([name, text]) => [name, Buffer.from(text, 'base64').toString()]));
 
-type Value = { readonly ok: true; readonly value: string | undefined } | { readonly ok: false; readonly error: string };
+type Value = { readonly ok: true; readonly value: string | undefined } | Refusal;
 
 function valueOf({ value = '', valueFrom }: EnvVar, snapshot: EnvironmentSnapshot, known: (name: string) => string | undefined): Value {
   if (valueFrom === undefined) return { ok: true, value: expand(value, known) };
@@ -70,7 +134,8 @@ function valueOf({ value = '', valueFrom }: EnvVar, snapshot: EnvironmentSnapsho
   }
   if (valueFrom.secretKeyRef !== undefined) {
     const { name, key: entry } = valueFrom.secretKeyRef;
-    return { ok: true, value: decoded(config.secret(key(name))?.data)[entry] };
+    const encoded = config.secret(key(name))?.data?.[entry];
+    return { ok: true, value: encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString() };
   }
   return { ok: true, value: '' };
 }

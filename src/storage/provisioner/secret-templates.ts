@@ -111,7 +111,7 @@ const shown = (template: string, value: string): string =>
 /** Go's os.Expand for '${token}' and '$token'. */
 function expand(template: string, tokens: ReadonlyMap<string, string>): Resolved<string> {
   const missing = new Set<string>();
-  const value = template.replaceAll(/\$(?:\{([^}]*)\}|([a-zA-Z0-9_]+))/g, (_, braced: string | undefined, bare: string | undefined) => {
+  const value = template.replaceAll(/\$(?:\{([^}]{0,1024})\}|([a-zA-Z0-9_]+))/g, (_, braced: string | undefined, bare: string | undefined) => {
     const token = braced ?? bare ?? '';
     if (!tokens.has(token)) missing.add(token);
     return tokens.get(token) ?? '';

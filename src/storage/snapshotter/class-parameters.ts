@@ -69,7 +69,7 @@ interface ValueRules {
 
 function resolve(template: string, values: Readonly<Record<string, string>>, { noun, problems }: ValueRules): Resolved<string> {
   const missing = new Set<string>();
-  const resolved = template.replace(/\$\{([^}]*)\}/g, (_, token: string) => {
+  const resolved = template.replace(/\$\{([^}]{0,1024})\}/g, (_, token: string) => {
     if (Object.hasOwn(values, token)) return values[token] ?? '';
     missing.add(token);
     return '';

@@ -1,4 +1,5 @@
 /** When a cron job runs: 'minute hour day-of-month month day-of-week', or '@daily', '@every 1h30m'. */
+import { parseGoDuration } from '../../go-duration.ts';
 
 interface Bounds {
   readonly min: number;
@@ -79,39 +80,9 @@ type Parsed<T> = { readonly value: T; readonly problem?: undefined } | { readonl
 
 /** Never less than a second, and whole seconds only. */
 function parseInterval(descriptor: string): ParsedSchedule {
-  const duration = parseDuration(descriptor.slice(EVERY.length));
+  const duration = parseGoDuration(descriptor.slice(EVERY.length));
   if (duration.problem !== undefined) return { problem: `failed to parse duration ${descriptor}: ${duration.problem}` };
-  return { schedule: { type: 'interval', seconds: Math.max(1, Math.floor(duration.value)) } };
-}
-
-const durationUnits: ReadonlyMap<string, number> = new Map([
-  ['ns', 1e-9],
-  ['us', 1e-6],
-  ['µs', 1e-6],
-  ['μs', 1e-6],
-  ['ms', 1e-3],
-  ['s', 1],
-  ['m', 60],
-  ['h', 3600],
-]);
-
-/** '1h30m', as Go reads it: seconds. */
-function parseDuration(text: string): Parsed<number> {
-  const shown = JSON.stringify(text);
-  const sign = text.startsWith('-') ? -1 : 1;
-  const unsigned = text.replace(/^[+-]/, '');
-  if (unsigned === '0') return { value: 0 };
-  const step = /([0-9]+\.?[0-9]*|\.[0-9]+)([^0-9.]*)/y;
-  let seconds = 0;
-  do {
-    const [, amount, unit] = step.exec(unsigned) ?? [];
-    if (amount === undefined || unit === undefined) return { problem: `time: invalid duration ${shown}` };
-    if (unit === '') return { problem: `time: missing unit in duration ${shown}` };
-    const length = durationUnits.get(unit);
-    if (length === undefined) return { problem: `time: unknown unit ${JSON.stringify(unit)} in duration ${shown}` };
-    seconds += Number(amount) * length;
-  } while (step.lastIndex < unsigned.length);
-  return { value: sign * seconds };
+  return { schedule: { type: 'interval', seconds: Math.max(1, Math.floor(duration.seconds)) } };
 }
 
 function parseCalendar(fields: readonly string[]): Parsed<Calendar> {

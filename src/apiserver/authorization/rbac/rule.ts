@@ -1,5 +1,6 @@
 import type { PolicyRule } from '../../../api/generated/types.ts';
 import type { RequestInfo, ResourceRequestInfo } from '../../../api/request-info.ts';
+import { withoutTrailing } from '../../../api/trailing.ts';
 
 const ALL = '*';
 
@@ -21,7 +22,7 @@ function resourceMatches(resources: readonly string[], { resource, subresource }
 const nameMatches = (names: readonly string[] | undefined, wanted: string): boolean => names === undefined || names.length === 0 || names.includes(wanted);
 
 /** A rule's path is that path, or, with stars at its end, everything that begins with it. */
-const pathMatches = (url: string, path: string): boolean => url === path || (url.endsWith(ALL) && path.startsWith(url.replace(/\*+$/, '')));
+const pathMatches = (url: string, path: string): boolean => url === path || (url.endsWith(ALL) && path.startsWith(withoutTrailing(url, ALL)));
 
 /**
  * Single permissions that a rule may stand for. A rule of a few kilobytes can stand for millions, and taking it apart would take all of the

@@ -70,7 +70,7 @@ export class RegistryRepository {
     if (credentials !== undefined) demandSecrecy(endpoint);
     const basic = credentials === undefined ? undefined : `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')}`;
     if (!/^bearer /i.test(challenge)) return basic;
-    const given = Object.fromEntries(Array.from(challenge.matchAll(/(\w+)="([^"]*)"/g), ([, key = '', value = '']) => [key, value]));
+    const given = Object.fromEntries(Array.from(challenge.matchAll(/\b(\w+)="([^"]*)"/g), ([, key = '', value = '']) => [key, value]));
     if (given['realm'] === undefined || !URL.canParse(given['realm']))
       throw new RegistryError(`the registry asks for a token, and its realm is ${JSON.stringify(given['realm'])}`, 401);
     const url = new URL(given['realm']);

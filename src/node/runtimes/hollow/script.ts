@@ -79,7 +79,7 @@ const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 
 function parseDuration(text: string): number | undefined {
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
   if (!/^(?:\d{1,9}(?:ms|s|m|h))+$/.test(text)) return undefined;
-  return [...text.matchAll(/(\d+)(ms|s|m|h)/g)].reduce((sum, [, count, unit]) => sum + Number(count) * (units[unit ?? ''] ?? 0), 0);
+  return [...text.matchAll(/(\d{1,9})(ms|s|m|h)/g)].reduce((sum, [, count, unit]) => sum + Number(count) * (units[unit ?? ''] ?? 0), 0);
 }
 
 const parseDelay = (text: string): number | undefined => (text === 'never' ? Number.POSITIVE_INFINITY : parseDuration(text));
