@@ -10,7 +10,8 @@ const never = [
   '\\[Driver: (gcepd|aws|azure|vsphere|iscsi|rbd|ceph|nfs|csi-hostpath|pd.csi|windows)',
   'CSI Mock',
   'Pod Disks',
-  'In-tree Volumes \\[Driver: (local\\]\\[LocalVolumeType: gce|emptydir\\]|hostPathSymlink)',
+  'PersistentVolumes NFS',
+  'In-tree Volumes \\[Driver: (local\\] \\[LocalVolumeType: gce|emptydir\\]|hostPathSymlink)',
 ].join('|');
 
 const conformance = (sig) => ({ focus: `\\[sig-${sig}\\].*\\[Conformance\\]` });
