@@ -22,6 +22,8 @@ export interface InformerOptions<T extends KubeObject> {
   readonly selects?: (object: T) => boolean;
   /** Objects per page; absent: everything at once. */
   readonly pageSize?: number;
+  /** Between two attempts, at most; absent: as client-go. A page that a person looks at waits for less. */
+  readonly longestWaitMs?: number;
 }
 
 /** Keeps a cache equal to a collection of the server: performs the effects of `informer-states.ts`. */
@@ -158,13 +160,13 @@ export class Informer<T extends KubeObject> {
 
   #wait(failures: number): void {
     const { timers, random } = this.#options.world;
-    const longest = Math.min(firstWaitMs * 2 ** (failures - 1), longestWaitMs);
+    const longest = Math.min(firstWaitMs * 2 ** (failures - 1), this.#options.longestWaitMs ?? usualLongestWaitMs);
     this.#cancelWait = timers.after(longest * (0.5 + random.float() / 2), () => this.#dispatch({ type: 'due' }));
   }
 }
 
 const firstWaitMs = 800;
-const longestWaitMs = 30_000;
+const usualLongestWaitMs = 30_000;
 /** A stream that was open for this long was no failure, whichever side ended it. */
 const healthyMs = 5_000;
 

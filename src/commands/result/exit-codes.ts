@@ -51,6 +51,7 @@ export const exitCodeTable: Readonly<Record<string, ExitCodeMeanings>> = {
     wrongUsage,
     notInOrder: 'it is stuck, or something is',
   },
+  top: { success: 'printed, or ended by q', failure: 'the cluster does not answer', wrongUsage },
   dashboard: {
     success: 'its address is printed; if the page is served here: ended by a signal',
     failure: 'the cluster does not answer or knows no such user, or the page cannot be served',

@@ -1,4 +1,4 @@
-import { effect } from '@preact/signals';
+import { effect, untracked } from '@preact/signals';
 import { render } from 'preact';
 import { Page } from './page.tsx';
 import { follow, namespace, refusals } from './state/cluster.ts';
@@ -20,7 +20,7 @@ effect(() => {
   const wanted = `${session.value.token} ${namespace.value}`;
   if (following === wanted) return;
   following = wanted;
-  void follow().then(onlyNamespace).then(followExplanations);
+  void untracked(follow).then(onlyNamespace).then(followExplanations);
 });
 
 /** A user of one namespace sees that one, which the address of `moor dashboard` names. */

@@ -26,7 +26,7 @@ const mostCandidates = 8;
 const mostInPart = 3;
 
 export function render(written: Explanation, { colour, width }: RenderOptions): string {
-  const explanation = printable(written);
+  const explanation = withoutControlCharacters(written);
   const writer = new ExplanationWriter(explanation.asOf, { colour, width: Math.min(Math.max(width, 40), 100) });
   if (explanation.store !== undefined) writer.preamble(storeText(explanation.store));
   writer.explanation(explanation, '', mostCandidates);
@@ -36,7 +36,7 @@ export function render(written: Explanation, { colour, width }: RenderOptions): 
 
 /** One line for each object that is stuck; undefined: the terminal's width does not matter. */
 export function renderOverview(written: Overview, { colour, width }: { readonly colour: boolean; readonly width: number | undefined }): string {
-  const { asOf, stuck, waiting, unseen, store } = printable(written);
+  const { asOf, stuck, waiting, unseen, store } = withoutControlCharacters(written);
   const rows = stuck.map(({ about, state, since, summary }) => [placedName(about), state, ageOf(asOf, since), summary]);
   const widths = [0, 1, 2].map((i) => Math.max(0, ...rows.map((row) => (row[i] ?? '').length)));
   const lines = rows.map((row) => {
@@ -72,7 +72,7 @@ function ageOf(asOf: string, since: string | null): string {
 const cut = (text: string, width: number): string => (text.length <= width ? text : `${text.slice(0, width - 1)}…`);
 
 /** Messages in objects come from any client: none may send control characters to the terminal. */
-function printable<T>(value: T): T {
+export function withoutControlCharacters<T>(value: T): T {
   // oxlint-disable-next-line no-control-regex -- these are the ones
   return JSON.parse(JSON.stringify(value), (_, item: unknown) => (typeof item === 'string' ? item.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ') : item)) as T;
 }

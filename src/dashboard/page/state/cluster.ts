@@ -37,12 +37,16 @@ export async function follow(): Promise<void> {
   synced.value = false;
   refusals.value = new Map();
   shown = emptyLists();
+  revision.value++;
   const chosen = namespace.value;
   const started = new Map<keyof StorageKinds, Informer<KubeObject>>();
   informers = started;
   await Promise.all(lists.map((list) => start(list, chosen, started)));
   if (informers === started) synced.value = true;
 }
+
+/** The server is back, and its user looks at the page. */
+const longestWaitMs = 2_000;
 
 async function start(list: keyof StorageKinds, chosen: string, started: Map<keyof StorageKinds, Informer<KubeObject>>): Promise<void> {
   const kind = storageKinds[list] as unknown as Kind;
@@ -55,7 +59,7 @@ async function start(list: keyof StorageKinds, chosen: string, started: Map<keyo
     return;
   }
   if (informers !== started) return;
-  const informer = new Informer<KubeObject>({ client: browserClient, kind, world: browserWorld, selection });
+  const informer = new Informer<KubeObject>({ client: browserClient, kind, world: browserWorld, selection, longestWaitMs });
   started.set(list, informer);
   informer.cache.subscribe(() => changed(list));
   informer.start();
