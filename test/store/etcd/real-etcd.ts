@@ -4,6 +4,7 @@ import { accessSync, constants, existsSync, mkdtempSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { root } from '../../moor-process.ts';
+import type { MemberNamespaces } from './member-namespaces.ts';
 
 const toolsPath = `${path.join(root, '.tools/bin')}:${process.env['PATH'] ?? ''}`;
 
@@ -24,18 +25,20 @@ function isExecutable(file: string): boolean {
 
 /**
  * A real etcd cluster on addresses of the loopback network that are its own, so that no port is taken; its data is in memory, if the machine
- * has /dev/shm. Heartbeats and elections are slow: the machine may stand still for seconds.
+ * has /dev/shm. With namespaces, each member is in one of its own. Heartbeats and elections are slow: the machine may stand still for seconds.
  */
 export class RealEtcd {
   readonly #directory = mkdtempSync(path.join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'mooring-etcd-'));
   readonly #addresses: readonly string[];
+  readonly #namespaces: MemberNamespaces | undefined;
   readonly #members: (ChildProcess | undefined)[];
   #tls: readonly string[] = [];
   #said = '';
 
-  constructor(members = 3) {
+  constructor(members = 3, namespaces?: MemberNamespaces) {
     const [a = 0, b = 0] = randomBytes(2);
-    this.#addresses = Array.from({ length: members }, (_, i) => `127.${64 + (a % 64)}.${b}.${i + 1}`);
+    this.#namespaces = namespaces;
+    this.#addresses = namespaces?.addresses ?? Array.from({ length: members }, (_, i) => `127.${64 + (a % 64)}.${b}.${i + 1}`);
     this.#members = this.#addresses.map(() => undefined);
   }
 
@@ -83,7 +86,9 @@ export class RealEtcd {
       '--unsafe-no-fsync',
       '--log-level=warn',
     ];
-    const child = spawn(etcdProgram ?? 'etcd', args, { stdio: ['ignore', 'ignore', 'pipe'] });
+    const program = etcdProgram ?? 'etcd';
+    const [command, ...before] = this.#namespaces?.command(member, program) ?? [program];
+    const child = spawn(command, [...before, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
     child.stderr?.on('data', (chunk: Buffer) => {
       this.#said = `${this.#said}${chunk.toString()}`.slice(-10_000);
     });
