@@ -71,7 +71,11 @@ export const allCommands: readonly CommandEntry[] = [
     summary: 'list what is stuck, or explain why an object is in its state, and what would change that',
     load: async () => (await import('./why.ts')).whyCommand,
   },
-  { name: 'top', summary: 'show claims, how full they are and what is stuck, in the terminal', load: async () => (await import('./top.ts')).topCommand },
+  {
+    name: 'top',
+    summary: 'show claims, how full they are and what is stuck, in the terminal',
+    load: async () => (await import('./dashboard/top.ts')).topCommand,
+  },
   {
     name: 'dashboard',
     summary: 'open the dashboard of a cluster in the browser',

@@ -1,21 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { resourceRequestInfo } from '../api/request-info.ts';
-import { nodeKind } from '../api/kinds/core/node.ts';
-import { createClient } from '../client/client.ts';
-import { type HttpAccess, HttpTransport } from '../client/http-transport.ts';
-import { version } from '../cluster/version.ts';
-import { type StorageSummary, summaryOf } from '../dashboard/model/summary.ts';
-import { type StatsSummary, usageIn, type VolumeUsage } from '../dashboard/model/usage.ts';
-import { topScreen } from '../dashboard/terminal/top-screen.ts';
-import { terminal } from '../host/terminal.ts';
-import { createRealWorld } from '../host/world.ts';
-import type { ClusterObjects } from '../why/graph/cluster-objects.ts';
-import { ClusterError } from '../why/reading/cluster-reader.ts';
-import { readEverything } from '../why/reading/read-objects.ts';
-import { accessFlags, accessOf } from './cluster-access.ts';
-import { type Command, UsageError } from './command.ts';
-import { type ExitCode, exitCodes } from './result/exit-codes.ts';
-import { jsonText, type Output, outputFlag, outputOf } from './result/output.ts';
+import { resourceRequestInfo } from '../../api/request-info.ts';
+import { nodeKind } from '../../api/kinds/core/node.ts';
+import { createClient } from '../../client/client.ts';
+import { type HttpAccess, HttpTransport } from '../../client/http-transport.ts';
+import { version } from '../../cluster/version.ts';
+import { type StorageSummary, summaryOf } from '../../dashboard/model/summary.ts';
+import { type StatsSummary, usageIn, type VolumeUsage } from '../../dashboard/model/usage.ts';
+import { topScreen } from '../../dashboard/terminal/top-screen.ts';
+import { terminal } from '../../host/terminal.ts';
+import { createRealWorld } from '../../host/world.ts';
+import type { ClusterObjects } from '../../why/graph/cluster-objects.ts';
+import { ClusterError } from '../../why/reading/cluster-reader.ts';
+import { readEverything } from '../../why/reading/read-objects.ts';
+import { accessFlags, accessOf } from '../cluster-access.ts';
+import { type Command, UsageError } from '../command.ts';
+import { type ExitCode, exitCodes } from '../result/exit-codes.ts';
+import { jsonText, type Output, outputFlag, outputOf } from '../result/output.ts';
 import { TopTerminal } from './top-terminal.ts';
 
 /** `moor top`: the claims of a cluster in the terminal, how full they are, and what is stuck. */
