@@ -1,6 +1,7 @@
 import { nearestName } from '../api/nearest-name.ts';
 import type { DriverErrorCode } from '../drivers/contract.ts';
-import { type BackendCall, durationOf, type ScriptStep } from '../sim/scenario/language/script-step.ts';
+import { durationOf } from '../sim/scenario/language/duration.ts';
+import { type BackendCall, type ScriptStep } from '../sim/scenario/language/script-step.ts';
 import type { ScenarioCluster } from '../sim/scenario/scenario-cluster.ts';
 
 /** What fails, and for how long: '5m'. Without `for` it lasts until it is recovered, or the cluster is restored. */

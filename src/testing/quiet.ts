@@ -1,7 +1,7 @@
 import type { Node } from '../api/generated/types.ts';
 import { formatDuration } from '../sim/scenario/language/duration.ts';
 import { nameOf } from '../why/timeline/object-name.ts';
-import { durationOf } from '../sim/scenario/language/script-step.ts';
+import { durationOf } from '../sim/scenario/language/duration.ts';
 import type { RecordedChange } from '../sim/scenario/object-history.ts';
 import { kubectlUser, pluralOf, type ScenarioCluster } from '../sim/scenario/scenario-cluster.ts';
 import type { VirtualCluster } from './virtual-cluster.ts';

@@ -2,7 +2,7 @@ import type { KubeObject } from '../api/object.ts';
 import { resourceRequestInfo } from '../api/request-info.ts';
 import type { Stored } from '../api/stored.ts';
 import type { Client, DeleteOptions, Draft, Patch, Result } from '../client/client.ts';
-import { durationOf } from '../sim/scenario/language/script-step.ts';
+import { durationOf } from '../sim/scenario/language/duration.ts';
 import type { Reference } from '../sim/scenario/language/reference.ts';
 import { clientOf, type ClusterConnection, kindOfObject, resolveKind, resolveReference } from './connection.ts';
 import type { ObjectFor, ObjectOfKind, ObjectRef } from './kind-types.ts';

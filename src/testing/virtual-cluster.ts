@@ -75,8 +75,8 @@ export class VirtualCluster implements ClusterConnection {
   }
 
   get facts(): AssertionContext {
-    const { history, backends } = this.cluster;
-    return { history, backends, zoneOf: (node) => this.cluster.zoneOf(node), now: () => this.world.clock.now() };
+    const { history, backends, cloud } = this.cluster;
+    return { history, backends, cloud, zoneOf: (node) => this.cluster.zoneOf(node), now: () => this.world.clock.now() };
   }
 
   async run<T>(work: () => Promise<T>): Promise<T> {

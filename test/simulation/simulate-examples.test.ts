@@ -8,7 +8,7 @@ const files = readdirSync(examples).filter((name) => name.endsWith('.yaml'));
 const text = (file: string) => readFileSync(path.join(examples, file), 'utf8');
 
 /** In this order, among other lines. */
-const timelines: Readonly<Record<string, readonly RegExp[]>> = {
+const timelines: Record<string, readonly RegExp[]> = {
   'multi-attach.yaml': [
     /^attacher pv\/\S+ is attached to node-1$/,
     /^▶ node-1 dies$/,
@@ -64,6 +64,74 @@ const timelines: Readonly<Record<string, readonly RegExp[]>> = {
     /^pv-controller pvc\/data is Bound to pv\/pvc-\S+$/,
   ],
 };
+
+const launched = /^karpenter nodeclaim\/default-\w+ is launched: m5\.\w+, spot, in eu-west-2[abc]$/;
+const runs = /^ip-\S+ pod\/db-0 is Running and ready$/;
+Object.assign(timelines, {
+  'cloud-attach-limit.yaml': [
+    /^karpenter nodeclaim\/\S+ created: one of 2 instance types in eu-west-2a$/,
+    /^karpenter nodeclaim\/\S+ is launched/,
+    /^ip-\S+ pod\/queue-\d+ is Running/,
+  ],
+  'cloud-node-replaced.yaml': [
+    runs,
+    /^karpenter nodeclaim\/\S+ is disrupted: Drifted$/,
+    launched,
+    /^karpenter pod\/db-0 is Terminating, grace 5s$/,
+    /^ebs\.csi\.aws\.com DetachVolume vol-\S+ from i-\S+$/,
+    /^ebs\.csi\.aws\.com AttachVolume vol-\S+ to i-\S+$/,
+    runs,
+    /^\S+ node\/ip-\S+ is gone$/,
+  ],
+  'cloud-instance-lost.yaml': [
+    runs,
+    /^▶ the node of pod\/db-0 is lost$/,
+    /^node node\/ip-\S+ is NotReady$/,
+    /^karpenter node\/ip-\S+ is gone$/,
+    launched,
+    /^attachdetach pv\/\S+ is being detached from ip-\S+$/,
+    runs,
+  ],
+  'cloud-no-capacity.yaml': [
+    runs,
+    /^▶ the cloud has no capacity in eu-west-2a for 10m$/,
+    /^karpenter pod\/db-0 FailedScheduling: Failed to schedule pod, incompatible with nodepool "default", no instance type has the required offering/,
+    /^ip-\S+ pod\/fresh is Running and ready$/,
+    /^▶ the cloud has capacity again$/,
+    runs,
+  ],
+  'cloud-spot-exhausted.yaml': [/^karpenter nodeclaim\/\S+ is launched: \S+, on-demand, in/, runs, /^karpenter nodeclaim\/\S+ is launched: \S+, spot, in/],
+  'cloud-throttled.yaml': [
+    launched,
+    /^ebs\.csi\.aws\.com AttachVolume vol-\S+ to i-\S+ RequestLimitExceeded|^ebs\.csi\.aws\.com AttachVolume \S+ to \S+: RequestLimitExceeded/,
+    runs,
+  ],
+  'cloud-stuck-attaching.yaml': [
+    /^ebs\.csi\.aws\.com AttachVolume/,
+    /^ebs\.csi\.aws\.com DetachVolume vol-\S+ from i-\S+ by force$/,
+    /^ebs\.csi\.aws\.com AttachVolume/,
+    runs,
+  ],
+  'cloud-lost-answer.yaml': [launched, runs],
+  'cloud-empty-too-soon.yaml': [
+    launched,
+    runs,
+    /^▶ scale statefulset\/db to 0$/,
+    /^karpenter nodeclaim\/\S+ is disrupted: Empty$/,
+    /^\S+ node\/ip-\S+ is gone$/,
+  ],
+  'cloud-two-zones.yaml': [
+    /^karpenter pod\/torn FailedScheduling: Failed to schedule pod, the volume of persistentvolumeclaim "\w+" and the pod's other volumes are in different places$/,
+  ],
+  'cloud-zone-dark.yaml': [
+    runs,
+    /^▶ eu-west-2a goes dark for 20m$/,
+    /^karpenter nodeclaim\/\S+ is launched: \S+, spot, in eu-west-2[bc]$/,
+    /^▶ eu-west-2a is back$/,
+    runs,
+  ],
+  'cloud-pool-limits.yaml': [/^karpenter pod\/db-\d FailedScheduling: .*limits for nodepool/, /^▶ patch nodepool\/default/, launched],
+});
 
 describe.each(files)('%s', (file) => {
   test('has this timeline, and everything is as expected', async () => {

@@ -146,6 +146,9 @@ export class NodeProvider implements CloudProvider {
   }
 }
 
+/** By an autoscaler, for a NodeClaim. */
+export const isLaunched = ({ tags: known }: Pick<Instance, 'tags'>): boolean => known[tags.claim] !== undefined;
+
 const isAlive = ({ state }: Instance): boolean => state !== 'terminated' && state !== 'shutting-down';
 const isUnknown = (error: unknown): boolean => error instanceof CloudError && error.code === 'InvalidInstanceID.NotFound';
 const instanceIdOf = (providerID: string): string => providerID.slice(providerID.lastIndexOf('/') + 1);

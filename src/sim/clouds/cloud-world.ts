@@ -8,10 +8,12 @@ import type { Fault } from '../../cloud/engine/faults.ts';
 import type { Instance } from '../../cloud/engine/records.ts';
 import { privateDnsName } from '../../cloud/engine/regions.ts';
 import type { Violation } from '../invariants/observer.ts';
+import { isLaunched } from '../../cluster/cloud/node-provider.ts';
+import { CloudFaults } from '../cluster/cloud-faults.ts';
 import { ScenarioCluster } from '../scenario/scenario-cluster.ts';
 import { ok } from '../cluster/simulated-cluster.ts';
 import { simulate, SimulationError, type SimulatedWorld } from '../world/world.ts';
-import { cloudLeftUndone, cloudNotEmpty, isLaunched } from './end-state.ts';
+import { cloudLeftUndone, cloudNotEmpty } from './end-state.ts';
 import { CloudInvariants } from './invariants.ts';
 import { classObjects, nodeClassObject, poolObject } from './objects.ts';
 import { CloudUsers } from './users.ts';
@@ -49,7 +51,7 @@ class CloudWorld {
   readonly #world: SimulatedWorld;
   readonly #plan: CloudWorldPlan;
   readonly #timeline: CloudTimeline;
-  readonly #faults = new Set<Fault>();
+  #faults: CloudFaults | undefined;
   #violation: Violation | undefined;
   /** Instances launched so far, and when the last of them was launched or ended. */
   #launches = 0;
@@ -67,8 +69,14 @@ class CloudWorld {
     const cluster = await ScenarioCluster.build(this.#world, { hosts: [], drivers: [], cloud: { region, systemNodes: 1 }, onBackendCall: () => undefined });
     const { cloud } = cluster;
     if (cloud === undefined) throw new Error('the cluster is in no cloud');
+    this.#faults = new CloudFaults(cloud);
     this.#timeline.follow(cluster.history, cloud);
-    const invariants = new CloudInvariants({ history: cluster.history, cloud, onViolation: (violation) => this.#violated(violation) });
+    const invariants = new CloudInvariants({
+      history: cluster.history,
+      cloud,
+      now: () => this.#world.clock.now(),
+      onViolation: (violation) => this.#violated(violation),
+    });
     cloud.onChange((change, before) => {
       if (change.in === 'instances') this.#instanceChanged(cluster, change.record, before as Instance | undefined);
     });
@@ -76,7 +84,7 @@ class CloudWorld {
     await this.#world.sleep(startMs);
     await this.#prepare(cluster);
     await this.#disturb(cluster, cloud);
-    await this.#heal(cluster, cloud);
+    await this.#heal(cluster);
     await this.#settle('once faults stop, all pods run and nothing leaks', () => cloudLeftUndone({ history: cluster.history, cloud }));
     if (isCalm(this.#plan)) this.#checkUse(invariants, cloud);
     if (this.#violation === undefined) {
@@ -108,14 +116,14 @@ class CloudWorld {
   #inflict(event: CloudEvent & CloudFault, cluster: ScenarioCluster, cloud: Cloud): void {
     switch (event.do) {
       case 'fault':
-        return this.#fault(event.fault, event.forMs, cloud);
+        return this.#fault(event.fault, event.forMs);
       case 'lose instance':
       case 'freeze instance': {
         const running = runningInstances(cloud);
         const instance = running[event.number % Math.max(running.length, 1)];
         if (instance === undefined) return;
         if (event.do === 'lose instance') cloud.loseInstance(instance.id);
-        else this.#fault({ fault: 'frozen-instance', instance: instance.id }, event.forMs, cloud);
+        else this.#fault({ fault: 'frozen-instance', instance: instance.id }, event.forMs);
         return;
       }
       case 'crash':
@@ -125,13 +133,10 @@ class CloudWorld {
     }
   }
 
-  #fault(fault: Fault, forMs: number, cloud: Cloud): void {
-    this.#faults.add(fault);
-    cloud.setFaults([...this.#faults]);
+  #fault(fault: Fault, forMs: number): void {
+    this.#faults?.begin(fault);
     this.#world.timers.after(forMs, () => {
-      if (!this.#faults.delete(fault)) return;
-      this.#timeline.add(`it is over: ${JSON.stringify(fault)}`);
-      cloud.setFaults([...this.#faults]);
+      if (this.#faults?.end(fault) === true) this.#timeline.add(`it is over: ${JSON.stringify(fault)}`);
     });
   }
 
@@ -150,11 +155,10 @@ class CloudWorld {
     this.#crash(cluster, 'controllers', armed.forMs);
   }
 
-  async #heal(cluster: ScenarioCluster, cloud: Cloud): Promise<void> {
+  async #heal(cluster: ScenarioCluster): Promise<void> {
     this.#timeline.add('no more faults');
     this.#isHealed = true;
-    this.#faults.clear();
-    cloud.setFaults([]);
+    this.#faults?.endAll();
     for (const process of ['server', 'controllers', 'scheduler'] as const) await cluster.restart(process);
   }
 

@@ -9,8 +9,8 @@ import { nodeClaimKind } from '../../api/kinds/karpenter/node-claim.ts';
 import { podKind } from '../../api/kinds/pod/pod.ts';
 import { volumeAttachmentKind } from '../../api/kinds/storage/volume-attachment.ts';
 import type { Cloud } from '../../cloud/engine/cloud.ts';
-import type { Instance } from '../../cloud/engine/records.ts';
 import { providerIdOf } from '../../cluster/cloud/instance-nodes.ts';
+import { isLaunched } from '../../cluster/cloud/node-provider.ts';
 import type { ObjectHistory } from '../scenario/object-history.ts';
 
 export interface EndStateContext {
@@ -53,9 +53,6 @@ function goingObject({ history }: EndStateContext): string | undefined {
     for (const { metadata } of history.all(kind)) if (metadata.deletionTimestamp !== undefined) return `${kind.kind} ${metadata.name} is being deleted`;
   return undefined;
 }
-
-/** By the autoscaler. */
-export const isLaunched = ({ tags }: Instance): boolean => tags['karpenter.sh/nodeclaim'] !== undefined;
 
 /** Each instance has its NodeClaim and its Node, and the other way round. */
 function leakedInstance({ history, cloud }: EndStateContext): string | undefined {

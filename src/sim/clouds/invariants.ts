@@ -18,15 +18,20 @@ import type { Violation } from '../invariants/observer.ts';
 export interface CloudInvariantsOptions {
   readonly history: ObjectHistory;
   readonly cloud: Cloud;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
   readonly onViolation: (violation: Violation) => void;
 }
+
+/** Shorter than the time between two plans. */
+const planMs = 5_000;
 
 export class CloudInvariants {
   readonly #options: CloudInvariantsOptions;
   /** Nodes on which a pod has ever been, by name. */
   readonly #used = new Set<string>();
-  /** By the uid of a pod: the NodeClaim that the autoscaler named for it last. */
-  readonly #nominated = new Map<string, string>();
+  /** By the uid of a NodeClaim: the pods that it was created for. */
+  readonly #plannedPods = new Map<string, Set<string>>();
   /** By the uid of a NodeClaim: its instance. */
   readonly #instances = new Map<string, string>();
 
@@ -66,15 +71,17 @@ export class CloudInvariants {
 
   /** 'Pod should schedule on: nodeclaim/default-abcde' */
   #eventRecorded({ reason, message = '', involvedObject }: Event): void {
+    const { history, now } = this.#options;
     const name = /nodeclaim\/([^,]+)/.exec(message)?.[1];
-    if (reason !== 'Nominated' || name === undefined || involvedObject.uid === undefined) return;
-    this.#nominated.set(involvedObject.uid, name);
-    const claim = this.#options.history.get(nodeClaimKind, { name });
-    const types = claim?.spec.requirements.find(({ key }) => key === 'node.kubernetes.io/instance-type')?.values ?? [];
-    if (types.length === 0) return;
+    const claim = name === undefined ? undefined : history.get(nodeClaimKind, { name });
+    // Later plans move pods between nodes that are on their way, one event after the other.
+    if (reason !== 'Nominated' || claim === undefined || now() - Date.parse(claim.metadata.creationTimestamp ?? '') > planMs) return;
+    const { uid } = claim.metadata;
+    const planned = this.#plannedPods.get(uid) ?? new Set();
+    this.#plannedPods.set(uid, planned.add(involvedObject.uid ?? ''));
+    const types = claim.spec.requirements.find(({ key }) => key === 'node.kubernetes.io/instance-type')?.values ?? [];
     const most = Math.max(...types.map((type) => volumeLimitOf(type)));
-    const pods = this.#options.history.all(podKind).filter((pod) => this.#nominated.get(pod.metadata.uid) === name && !hasEnded(pod));
-    const volumes = new Set(pods.flatMap(claimsOfPod));
+    const volumes = new Set(history.all(podKind).flatMap((pod) => (planned.has(pod.metadata.uid) ? claimsOfPod(pod) : [])));
     if (volumes.size > most)
       this.#violated('attach limits hold on planned nodes', `nodeclaim/${name} can have ${most} volumes, and is planned for pods with ${volumes.size}`);
   }

@@ -4,6 +4,8 @@ import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../api/gen
 import { eventKind } from '../../api/kinds/core/event.ts';
 import type { Kind } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
+import type { Cloud } from '../../cloud/engine/cloud.ts';
+import { isLaunched } from '../../cluster/cloud/node-provider.ts';
 import { compareQuantities } from '../../api/quantity.ts';
 import type { SimulatedBackend } from './simulated-backend.ts';
 import type { Statement, Expectation, NodeOrZone } from './language/expectation.ts';
@@ -24,6 +26,8 @@ export interface AssertionResult {
 export interface AssertionContext {
   readonly history: ObjectHistory;
   readonly backends: ReadonlyMap<string, SimulatedBackend>;
+  /** Undefined: the cluster is in no cloud. */
+  readonly cloud: Cloud | undefined;
   readonly zoneOf: (node: string) => string | undefined;
   /** Milliseconds since 1970, for ages. */
   readonly now: () => number;
@@ -114,6 +118,8 @@ export function checkStatement(statement: Statement, context: AssertionContext):
       return count(statement, context);
     case 'disks':
       return disks(statement, context);
+    case 'instances':
+      return instances(statement, context);
     case 'event':
       return event(statement, context);
     case 'exists': {
@@ -244,7 +250,13 @@ function count({ kind, number, state: wanted }: Extract<Statement, { type: 'coun
   };
 }
 
-function disks({ driver, number }: Extract<Statement, { type: 'disks' }>, { backends }: AssertionContext): CheckResult {
-  const held = backends.get(driver)?.disks.size ?? 0;
+function disks({ driver, number }: Extract<Statement, { type: 'disks' }>, { backends, cloud }: AssertionContext): CheckResult {
+  const ofCloud = [...(cloud?.state.volumes.values() ?? [])].filter(({ attachments }) => !attachments.some((each) => each.deleteOnTermination));
+  const held = backends.get(driver)?.disks.size ?? ofCloud.length;
   return { held: held === number, found: `it holds ${held}` };
+}
+
+function instances({ number }: Extract<Statement, { type: 'instances' }>, { cloud }: AssertionContext): CheckResult {
+  const running = [...(cloud?.state.instances.values() ?? [])].filter((each) => isLaunched(each) && (each.state === 'pending' || each.state === 'running'));
+  return { held: running.length === number, found: `it runs ${running.length}` };
 }

@@ -1,5 +1,8 @@
 import type { Event } from '../../api/generated/types.ts';
 import type { KubeObject } from '../../api/object.ts';
+import { ebsDriverName } from '../../drivers/aws-ebs/driver.ts';
+import type { Ec2Call } from '../cluster/simulated-ebs.ts';
+import { ec2CallText } from './ec2-call-text.ts';
 import type { BackendCallRecord } from './simulated-backend.ts';
 import type { RecordedChange } from './object-history.ts';
 import { isNarrated, narrate } from '../../why/timeline/narration.ts';
@@ -53,6 +56,12 @@ export class Narrator {
     this.flush();
     if (failure === undefined) this.#timeline.add({ at, type: 'backend', who: driver, about: '', what: call });
     else this.#timeline.add({ at, type: 'failure', who: driver, about: '', what: `${call}: ${failure.code}: ${failure.message}` }, 'calls');
+  }
+
+  /** What the driver of the cloud's disks did, or could not do; it looks more often than that. */
+  ec2Called(call: Ec2Call): void {
+    const told = ec2CallText(call);
+    if (told !== undefined) this.backendCalled({ driver: ebsDriverName, ...told });
   }
 
   /** Adds the pending changes, before another entry is added. */

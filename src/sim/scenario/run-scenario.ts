@@ -1,5 +1,8 @@
 /** Runs a scenario: the same file and seed give the same report. */
 import { ApiError } from '../../api/status.ts';
+import { loadCel } from '../../api/cel/environment.ts';
+import { regions } from '../../cloud/engine/regions.ts';
+import { ebsDriverName } from '../../drivers/aws-ebs/driver.ts';
 import { simulate, SimulationError } from '../world/world.ts';
 import type { SimulatedWorld } from '../world/world.ts';
 import { checkNames } from './language/check-names.ts';
@@ -31,6 +34,8 @@ export interface RunOptions {
 export async function runScenario(scenario: Scenario, { seed, copy }: RunOptions): Promise<ScenarioReport> {
   const setup = copy === undefined ? setupOf(scenario) : setupOfCopy(copy, scenario);
   checkNames(scenario, namesOf(setup));
+  // The definitions of the autoscaler have rules in CEL. Real time passes while it is loaded: not within a simulation.
+  if (setup.cloud !== undefined) await loadCel();
   const limits = { steps: mostSteps, ...(copy === undefined ? {} : { begin: copy.takenAt }) };
   try {
     return await simulate(seed, (world) => new ScenarioRun(world, scenario, setup).play(seed), limits);
@@ -46,7 +51,12 @@ interface ClusterSetup extends Omit<ScenarioClusterOptions, 'onBackendCall'> {
   readonly hasPast: boolean;
 }
 
-const setupOf = ({ cluster }: Scenario): ClusterSetup => ({ hosts: hostsOf(cluster, cluster.nodes), drivers: cluster.drivers, hasPast: false });
+const setupOf = ({ cluster }: Scenario): ClusterSetup => ({
+  hosts: hostsOf(cluster, cluster.nodes),
+  drivers: cluster.drivers,
+  cloud: cluster.cloud,
+  hasPast: false,
+});
 
 const setupOfCopy = (copy: ClusterCopy, { cluster }: Scenario): ClusterSetup => ({
   hosts: hostsOfCopy(copy),
@@ -57,10 +67,10 @@ const setupOfCopy = (copy: ClusterCopy, { cluster }: Scenario): ClusterSetup => 
   hasPast: true,
 });
 
-const namesOf = ({ hosts, drivers }: ClusterSetup) => ({
+const namesOf = ({ hosts, drivers, cloud }: ClusterSetup) => ({
   nodes: hosts.map(({ name }) => name),
-  zones: [...new Set(hosts.flatMap(({ labels }) => labels[zoneLabel] ?? []))],
-  drivers: drivers.map(({ name }) => name),
+  zones: [...new Set([...hosts.flatMap(({ labels }) => labels[zoneLabel] ?? []), ...(regions.get(cloud?.region ?? '')?.zones.map(({ name }) => name) ?? [])])],
+  drivers: [...drivers.map(({ name }) => name), ...(cloud === undefined ? [] : [ebsDriverName])],
 });
 
 class ScenarioRun {
@@ -81,7 +91,11 @@ class ScenarioRun {
     const { lastsMs, expectations } = this.#scenario;
     const { hosts, drivers } = this.#setup;
     const narrator = new Narrator(this.#timeline, () => this.#begin);
-    const cluster = await ScenarioCluster.build(this.#world, { ...this.#setup, onBackendCall: (call) => narrator.backendCalled(call) });
+    const cluster = await ScenarioCluster.build(this.#world, {
+      ...this.#setup,
+      onBackendCall: (call) => narrator.backendCalled(call),
+      onEc2Call: (call) => narrator.ec2Called(call),
+    });
     const runner = new ScriptRunner({
       cluster,
       note: (text) => {
@@ -97,6 +111,7 @@ class ScenarioRun {
     const context = {
       history: cluster.history,
       backends: cluster.backends,
+      cloud: cluster.cloud,
       zoneOf: (node: string) => cluster.zoneOf(node),
       now: () => this.#world.clock.now(),
     };

@@ -189,6 +189,12 @@ export class ScenarioCluster {
     return this.hosts.get(node)?.labels[zoneLabel] ?? this.cloud?.state.instances.get(node)?.zone;
   }
 
+  /** The id of the instance behind a node. */
+  instanceOf(node: string): string | undefined {
+    const id = this.hosts.get(node)?.providerID?.split('/').at(-1);
+    return id !== undefined && this.cloud?.state.instances.has(id) === true ? id : undefined;
+  }
+
   nodesIn(zone: string): readonly string[] {
     return [...this.hosts.keys()].filter((node) => this.zoneOf(node) === zone);
   }

@@ -1,6 +1,5 @@
 /** Performs the steps of a script: as kubectl would if a user does it, otherwise on the simulated machines and backends. */
 import type { Node, PersistentVolume, Pod } from '../../api/generated/types.ts';
-import { kindByName } from '../../api/kinds/index.ts';
 import { nodeKind } from '../../api/kinds/core/node.ts';
 import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts';
 import { podKind } from '../../api/kinds/pod/pod.ts';
@@ -11,8 +10,11 @@ import { hasEnded } from '../../storage/volumes/pods.ts';
 import type { Result } from '../../client/client.ts';
 import type { Answer } from '../../client/transport.ts';
 import type { Host } from '../../node/host.ts';
-import { type ScriptStep, type MachineStep, type NodeStep, type ObjectStep, podOfNode, type ProcessStep, type ProcessName } from './language/script-step.ts';
-import { type Reference, referenceText } from './language/reference.ts';
+import { CloudFaults } from '../cluster/cloud-faults.ts';
+import type { CloudStep } from './language/cloud-step.ts';
+import { type ScriptStep, type MachineStep, type NodeStep, type ObjectStep, type ProcessStep, type ProcessName } from './language/script-step.ts';
+import { podOfNode, type Reference, referenceText } from './language/reference.ts';
+import { scenarioKind } from './language/scenario-kinds.ts';
 import type { ScenarioCluster } from './scenario-cluster.ts';
 
 export interface ScriptRunnerOptions {
@@ -32,10 +34,13 @@ const mostAttempts = 10;
 export class ScriptRunner {
   readonly #cluster: ScenarioCluster;
   readonly #options: ScriptRunnerOptions;
+  readonly #faults: CloudFaults | undefined;
 
   constructor(options: ScriptRunnerOptions) {
     this.#options = options;
     this.#cluster = options.cluster;
+    const { cloud } = options.cluster;
+    this.#faults = cloud === undefined ? undefined : new CloudFaults(cloud);
   }
 
   async perform(step: ScriptStep): Promise<void> {
@@ -55,7 +60,7 @@ export class ScriptRunner {
 
   /** Creates the object, or patches the existing one. */
   async apply(object: KubeObject): Promise<Error | undefined> {
-    const kind = kindByName(object.apiVersion, object.kind);
+    const kind = scenarioKind(object.apiVersion, object.kind);
     if (kind === undefined) return new Error(`there is no kind ${object.kind}`);
     const { namespace = 'default', name } = object.metadata;
     const query = new URLSearchParams({ fieldValidation: 'Strict' });
@@ -87,6 +92,11 @@ export class ScriptRunner {
       case 'crash in call':
       case 'process crashes':
         return this.#processes(step);
+      case 'cloud fails':
+      case 'instance freezes':
+      case 'instance is lost':
+      case 'cloud recovers':
+        return Promise.resolve(this.#cloud(step));
       case 'scale':
       case 'resize':
       case 'delete':
@@ -127,12 +137,41 @@ export class ScriptRunner {
     }
   }
 
+  #cloud(step: CloudStep): Error | undefined {
+    const { cloud } = this.#cluster;
+    const faults = this.#faults;
+    if (cloud === undefined || faults === undefined) return new Error('the cluster is in no cloud: cluster.cloud is not set');
+    switch (step.type) {
+      case 'cloud recovers':
+        faults.endAll();
+        return undefined;
+      case 'cloud fails':
+        faults.begin(step.fault);
+        this.#later(step.forMs, step.over, () => void faults.end(step.fault));
+        return undefined;
+      case 'instance freezes':
+      case 'instance is lost': {
+        const instance = this.#cluster.instanceOf(step.node);
+        if (instance === undefined) return new Error(`${step.node} is no instance of the cloud`);
+        if (step.type === 'instance is lost') cloud.loseInstance(instance);
+        else {
+          const fault = { fault: 'frozen-instance', instance } as const;
+          faults.begin(fault);
+          this.#later(step.forMs, `${step.node} answers again`, () => void faults.end(fault));
+        }
+        return undefined;
+      }
+    }
+  }
+
   #failZone(zone: string): void {
+    this.#faults?.begin({ fault: 'dark-zone', zone });
     for (const node of this.#cluster.nodesIn(zone)) this.#cluster.disconnect(node);
     for (const backend of this.#cluster.backends.values()) backend.failedZones.add(zone);
   }
 
   #restoreZone(zone: string): void {
+    this.#faults?.endAll((fault) => fault.fault === 'dark-zone' && fault.zone === zone);
     for (const node of this.#cluster.nodesIn(zone)) this.#cluster.reconnect(node);
     for (const backend of this.#cluster.backends.values()) backend.failedZones.delete(zone);
   }

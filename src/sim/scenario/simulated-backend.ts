@@ -34,7 +34,7 @@ export interface BackendCallRecord {
   readonly driver: string;
   /** In CSI's terms: 'ControllerPublishVolume pvc-1 to node-1'. */
   readonly call: string;
-  readonly failure?: DriverFailure;
+  readonly failure?: { readonly code: string; readonly message: string };
 }
 
 interface Disk {

@@ -9,6 +9,7 @@ import type {
   VolumeAttachment,
   VolumeError,
 } from '../../api/generated/types.ts';
+import type { NodeClaim } from '../../api/kinds/karpenter/node-claim.ts';
 import type { VolumeIntent } from '../../api/volumes/intent.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { hasEnded } from '../../storage/volumes/pods.ts';
@@ -178,6 +179,30 @@ const intent = of<VolumeIntent>((before, { spec, status }) => [
   ...(status.phase === 'Created' && before?.status.phase !== 'Created' ? ['records that the disk exists'] : []),
 ]);
 
+const nodeClaim = of<NodeClaim>((before, after) => {
+  const { requirements } = after.spec;
+  const values = (key: string) => requirements.find((each) => each.key === key)?.values ?? [];
+  const types = values('node.kubernetes.io/instance-type');
+  const zones = values('topology.kubernetes.io/zone');
+  const {
+    'node.kubernetes.io/instance-type': type = '',
+    'karpenter.sh/capacity-type': capacity = '',
+    'topology.kubernetes.io/zone': zone = '',
+  } = {
+    ...after.metadata.labels,
+  };
+  const isNow = (name: string) => condition(after, name)?.status === 'True' && condition(before, name)?.status !== 'True';
+  const reason = after.status?.conditions?.find((each) => each.type === 'DisruptionReason')?.reason;
+  return [
+    ...(before === undefined
+      ? [`created: ${types.length === 1 ? (types[0] ?? '') : `one of ${types.length} instance types`}${zones.length === 0 ? '' : ` in ${zones.join(' or ')}`}`]
+      : []),
+    ...(isNow('Launched') ? [`is launched: ${type}, ${capacity}, in ${zone}`] : []),
+    ...(isNow('Initialized') ? [`is initialized: node/${after.status?.nodeName ?? ''}`] : []),
+    ...(isNow('DisruptionReason') ? [`is disrupted: ${reason ?? ''}`] : []),
+  ];
+});
+
 const created: Describer = (before) => (before === undefined ? ['created'] : []);
 
 const describers: Readonly<Record<string, Describer>> = {
@@ -193,4 +218,6 @@ const describers: Readonly<Record<string, Describer>> = {
   Job: replicated,
   StorageClass: created,
   VolumeIntent: intent,
+  NodeClaim: nodeClaim,
+  NodePool: created,
 };

@@ -1,7 +1,8 @@
 /** Checks that the nodes, zones and drivers that a scenario names exist: a typo would look like a result. */
 import { nearestName } from '../../../api/nearest-name.ts';
 import type { Statement } from './expectation.ts';
-import { type ScriptStep, podOfNode } from './script-step.ts';
+import { podOfNode } from './reference.ts';
+import type { ScriptStep } from './script-step.ts';
 import type { LocatedYaml } from './located-yaml.ts';
 import type { Scenario } from './scenario.ts';
 

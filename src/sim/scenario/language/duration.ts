@@ -1,3 +1,5 @@
+import { PhraseError } from './phrase.ts';
+
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** '90s', '6m30s', '1h'; a plain number is seconds. In milliseconds; undefined: the text is no duration. */
@@ -17,4 +19,11 @@ export function formatDuration(ms: number): string {
     [seconds % 60, 's'],
   ] as const;
   return parts.flatMap(([count, unit]) => (count === 0 ? [] : [`${count}${unit}`])).join('') || '0s';
+}
+
+/** @throws PhraseError */
+export function durationOf(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined) throw new PhraseError(`"${text}" is no time; one is 90s, 6m30s or 1h`);
+  return ms;
 }

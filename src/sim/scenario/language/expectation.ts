@@ -1,5 +1,6 @@
 /** The expectations of a scenario, and their phrases. docs/SIMULATE.md has the same table. */
-import { durationOf, numberOf, quantityOf } from './script-step.ts';
+import { durationOf } from './duration.ts';
+import { numberOf, quantityOf } from './script-step.ts';
 import { type Phrase, Phrasebook, PhraseError, slot, type Slots } from './phrase.ts';
 import { checkedState } from './states.ts';
 import { kindOf, parseReference, type Reference } from './reference.ts';
@@ -23,7 +24,8 @@ export type Statement =
   | { readonly type: 'field'; readonly object: Reference; readonly path: string; readonly value: string; readonly not: boolean }
   | { readonly type: 'event'; readonly reason: string; readonly object: Reference; readonly text: string; readonly not: boolean }
   | { readonly type: 'count'; readonly kind: Kind; readonly number: number; readonly state?: string }
-  | { readonly type: 'disks'; readonly driver: string; readonly number: number };
+  | { readonly type: 'disks'; readonly driver: string; readonly number: number }
+  | { readonly type: 'instances'; readonly number: number };
 
 export type NodeOrZone = { readonly node: string } | { readonly zone: string };
 
@@ -155,6 +157,12 @@ const phrases: readonly Phrase<Statement>[] = [
     about: 'The disks that exist at the backend: more disks than volumes is a leak.',
     example: 'disks.example.com holds 1 disk',
     make: (slots) => ({ type: 'disks', driver: slot(slots, 'driver'), number: numberOf(slot(slots, 'number')) }),
+  },
+  {
+    pattern: 'the cloud runs <number> instance|instances',
+    about: 'The instances that the autoscaler launched, and that have not ended: more of them than nodes is a leak.',
+    example: 'the cloud runs 2 instances',
+    make: (slots) => ({ type: 'instances', number: numberOf(slot(slots, 'number')) }),
   },
 ];
 

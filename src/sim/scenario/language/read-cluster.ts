@@ -1,14 +1,18 @@
 /** The section `cluster` of a scenario. */
-import type { StorageClass, Taint } from '../../../api/generated/types.ts';
+import type { StorageClass } from '../../../api/generated/types.ts';
+import type { KubeObject } from '../../../api/object.ts';
+import { ebsDriverName } from '../../../drivers/aws-ebs/driver.ts';
 import { nodeSettings, NodeSettingsError, defaultNodes } from '../../../cluster/nodes/node-settings.ts';
-import { durationOf, scriptSteps } from './script-step.ts';
+import { durationOf } from './duration.ts';
+import { readCloud, readNodePool, usualNodeClass } from './read-cloud.ts';
+import { phrased, readTaint, textsOf } from './read-values.ts';
 import { type LocatedYaml } from './located-yaml.ts';
-import { PhraseError } from './phrase.ts';
 import type { ClusterPlan, DriverPlan, NodePlan } from './scenario.ts';
 
 export interface ReadCluster {
   readonly plan: ClusterPlan;
-  readonly classes: readonly { readonly object: StorageClass; readonly written: LocatedYaml }[];
+  /** Objects in a short form: classes, NodePools. */
+  readonly classes: readonly { readonly object: KubeObject; readonly written: LocatedYaml }[];
 }
 
 export const usualDriver = 'disks.example.com';
@@ -18,7 +22,10 @@ const mostNodes = 500;
 /** @throws ScenarioFileError */
 export function readCluster(written: LocatedYaml | undefined, fromCluster: boolean): ReadCluster {
   if (fromCluster) return readAdditions(written);
-  const fields = written?.fields(['zones', 'region', 'nodes', 'nodesPerZone', 'capacity', 'attachLimit', 'drivers', 'storageClasses']) ?? {};
+  const fields =
+    written?.fields(['zones', 'region', 'nodes', 'nodesPerZone', 'capacity', 'attachLimit', 'drivers', 'storageClasses', 'cloud', 'nodePools']) ?? {};
+  if (fields.cloud !== undefined) return readCloudCluster(fields.cloud, fields);
+  if (fields.nodePools !== undefined) throw fields.nodePools.error('nodes are launched by the autoscaler of a cloud: set cloud, too');
   const zones = fields.zones?.items().map((zone) => zone.text()) ?? defaultNodes.zones;
   const region = fields.region?.text() ?? defaultNodes.region;
   const shared = { capacity: textsOf(fields.capacity), attachLimit: fields.attachLimit?.integer(0, 100_000) };
@@ -27,6 +34,18 @@ export function readCluster(written: LocatedYaml | undefined, fromCluster: boole
   checkSettings(written, { zones, region, capacity: shared.capacity, csiDrivers: drivers.map(({ name }) => name) });
   const classes = fields.storageClasses?.items().map((each) => ({ object: readClass(each, drivers), written: each })) ?? [];
   return { plan: { region, nodes, drivers }, classes };
+}
+
+/** A cluster whose nodes are the instances of a cloud. */
+function readCloudCluster(written: LocatedYaml, fields: Readonly<Partial<Record<string, LocatedYaml>>>): ReadCluster {
+  for (const name of ['zones', 'region', 'nodes', 'nodesPerZone', 'capacity', 'attachLimit', 'drivers'])
+    if (fields[name] !== undefined) throw fields[name].error(`nodes, zones and drivers are those of the cloud: ${name} cannot be set here`);
+  const cloud = readCloud(written);
+  const drivers = [driverOf(ebsDriverName)];
+  const classes = fields.storageClasses?.items().map((each) => ({ object: readClass(each, drivers), written: each })) ?? [];
+  const pools = fields.nodePools?.items().map((each) => ({ object: readNodePool(each), written: each })) ?? [];
+  const nodeClass = pools.length === 0 ? [] : [{ object: usualNodeClass, written }];
+  return { plan: { region: cloud.region, nodes: [], drivers: [], cloud }, classes: [...classes, ...nodeClass, ...pools] };
 }
 
 /** Additions to a cluster that has nodes, zones and drivers already. */
@@ -82,17 +101,6 @@ function named(items: readonly LocatedYaml[], { shared, zones }: Pick<NodesWritt
   });
 }
 
-/** As kubectl taint takes them: 'key=value:Effect'. */
-function readTaint(written: LocatedYaml): Taint {
-  const made = phrased(written, () => scriptSteps.read(`taint node ${written.text()}`));
-  if (made.type !== 'taint') throw written.error('this is no taint');
-  return made.taint;
-}
-
-function textsOf(written: LocatedYaml | undefined): Readonly<Record<string, string>> {
-  return Object.fromEntries(written?.entries().map(([key, value]) => [key, value.text()]) ?? []);
-}
-
 export function driverOf(name: string): DriverPlan {
   return { name, takes: usualTakes, zonal: true, attaches: true };
 }
@@ -103,16 +111,6 @@ function readDriver(written: LocatedYaml): DriverPlan {
   if (name === undefined) throw written.error('the name is missing; one is disks.example.com');
   const takes = Object.fromEntries(Object.entries(calls).map(([call, time]) => [call, phrased(time, () => durationOf(time.text()))]));
   return { name: name.text(), takes: { ...usualTakes, ...takes }, zonal: zonal?.boolean() ?? true, attaches: attaches?.boolean() ?? true };
-}
-
-/** @throws ScenarioFileError for an invalid phrase */
-export function phrased<T>(written: LocatedYaml, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof PhraseError)) throw error;
-    throw written.error(error.message);
-  }
 }
 
 const zoneLabel = 'topology.kubernetes.io/zone';

@@ -1,13 +1,14 @@
 /** Reads and checks a file for `moor simulate`; docs/SIMULATE.md describes it. */
 import type { Kind } from '../../../api/kind.ts';
-import { kindByName, kubernetesKinds } from '../../../api/kinds/index.ts';
+import { scenarioKind, scenarioKinds } from './scenario-kinds.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import { nearestName } from '../../../api/nearest-name.ts';
 import { type Expectation, readExpectation } from './expectation.ts';
-import { durationOf, type ScriptStep, scriptSteps } from './script-step.ts';
-import { formatDuration } from './duration.ts';
+import { type ScriptStep, scriptSteps } from './script-step.ts';
+import { durationOf, formatDuration } from './duration.ts';
 import { ScenarioFileError, type LocatedYaml, readYaml } from './located-yaml.ts';
-import { phrased, readCluster } from './read-cluster.ts';
+import { readCluster } from './read-cluster.ts';
+import { phrased } from './read-values.ts';
 import { nameOf } from '../../../why/timeline/object-name.ts';
 import { parseReference } from './reference.ts';
 import type { Manifest, Scenario, ScriptEntry } from './scenario.ts';
@@ -171,7 +172,7 @@ function readManifest(written: LocatedYaml): Manifest {
   if (!written.isMap || typeof value?.apiVersion !== 'string' || typeof value.kind !== 'string') {
     throw written.error('an object is expected here, with apiVersion, kind and metadata');
   }
-  const kind = kindByName(value.apiVersion, value.kind);
+  const kind = scenarioKind(value.apiVersion, value.kind);
   if (kind === undefined) throw unknownKind(written, value.apiVersion, value.kind);
   const metadata = value.metadata ?? {};
   if (typeof metadata !== 'object') throw written.nearest('metadata').error('fields are expected here: {name: …}');
@@ -181,11 +182,11 @@ function readManifest(written: LocatedYaml): Manifest {
 }
 
 function unknownKind(written: LocatedYaml, apiVersion: string, name: string): ScenarioFileError {
-  const sameName = kubernetesKinds.find(({ kind }) => kind === name);
+  const sameName = scenarioKinds.find(({ kind }) => kind === name);
   if (sameName !== undefined) return written.nearest('apiVersion').error(`${name} is of ${groupVersion(sameName)}, not ${apiVersion}`);
   const near = nearestName(
     name,
-    kubernetesKinds.map(({ kind }) => kind),
+    scenarioKinds.map(({ kind }) => kind),
   );
   return written.nearest('kind').error(`there is no kind "${name}"${near === undefined ? '' : `; did you mean "${near}"?`}`);
 }

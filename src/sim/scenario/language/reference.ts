@@ -1,8 +1,8 @@
 import type { Kind } from '../../../api/kind.ts';
-import { kubernetesKinds } from '../../../api/kinds/index.ts';
+import { scenarioKinds } from './scenario-kinds.ts';
 import { nearestName } from '../../../api/nearest-name.ts';
 import { nameOf } from '../../../why/timeline/object-name.ts';
-import { PhraseError } from './phrase.ts';
+import { PhraseError, slot, type Slots } from './phrase.ts';
 
 /** An object, named as for kubectl: 'pvc/data -n shop'. */
 export interface Reference {
@@ -11,7 +11,8 @@ export interface Reference {
   readonly name: string;
 }
 
-const served = kubernetesKinds.filter(({ verbs, storage }) => verbs.includes('get') && storage.convert === undefined);
+/** Kinds of definitions are converted by their own rules, which have one version here. */
+const served = scenarioKinds.filter(({ verbs, storage, group }) => verbs.includes('get') && (storage.convert === undefined || group.startsWith('karpenter.')));
 const spellings = new Map([
   ...served.flatMap((kind) => [kind.singular, kind.plural, ...kind.shortNames].map((word): [string, Kind] => [word, kind])),
   ...served.flatMap((kind): [string, Kind][] => (kind.kind === 'VolumeAttachment' ? [['va', kind]] : [])),
@@ -35,3 +36,15 @@ export function parseReference(text: string): Reference {
 }
 
 export const referenceText = ({ kind, namespace, name }: Reference): string => nameOf({ kind: kind.kind, metadata: { name, namespace } });
+
+const nodeOf = 'the node of ';
+
+/** 'node-1', or 'the node of pod/db-0'. @throws PhraseError */
+export const nodeIn = (slots: Slots): string => {
+  const written = slot(slots, 'node');
+  if (written.startsWith(nodeOf)) parseReference(written.slice(nodeOf.length));
+  return written.replace(/^node\//, '');
+};
+
+/** The pod whose node is meant; undefined: the node is named directly. */
+export const podOfNode = (written: string): Reference | undefined => (written.startsWith(nodeOf) ? parseReference(written.slice(nodeOf.length)) : undefined);

@@ -4,11 +4,12 @@ import type { KubeObject } from '../../../api/object.ts';
 import { parseQuantity, QuantityError } from '../../../api/quantity.ts';
 import type { DriverErrorCode } from '../../../drivers/contract.ts';
 import { nearestName } from '../../../api/nearest-name.ts';
-import { parseDuration } from './duration.ts';
+import { type CloudStep, cloudPhrases } from './cloud-step.ts';
+import { durationOf } from './duration.ts';
 import { type Phrase, Phrasebook, PhraseError, slot, type Slots } from './phrase.ts';
-import { parseReference, type Reference } from './reference.ts';
+import { nodeIn as node, parseReference, type Reference } from './reference.ts';
 
-export type ScriptStep = MachineStep | NodeStep | ProcessStep | ObjectStep;
+export type ScriptStep = MachineStep | NodeStep | ProcessStep | CloudStep | ObjectStep;
 
 /** Machines fail, return and join. */
 export type MachineStep =
@@ -60,27 +61,8 @@ export type ProcessName = (typeof processes)[number];
 /** The default time until a crashed process is back. */
 const restartMs = 10_000;
 
-/** @throws PhraseError */
-export function durationOf(text: string): number {
-  const ms = parseDuration(text);
-  if (ms === undefined) throw new PhraseError(`"${text}" is no time; one is 90s, 6m30s or 1h`);
-  return ms;
-}
-
 const lasting = (slots: Slots) => (slots.has('duration') ? { forMs: durationOf(slot(slots, 'duration')) } : {});
 const object = (slots: Slots) => parseReference(slot(slots, 'object'));
-
-const nodeOf = 'the node of ';
-
-/** 'node-1', or 'the node of pod/db-0' */
-const node = (slots: Slots): string => {
-  const written = slot(slots, 'node');
-  if (written.startsWith(nodeOf)) parseReference(written.slice(nodeOf.length));
-  return written.replace(/^node\//, '');
-};
-
-/** The pod whose node is meant; undefined: the node is named directly. */
-export const podOfNode = (written: string): Reference | undefined => (written.startsWith(nodeOf) ? parseReference(written.slice(nodeOf.length)) : undefined);
 
 /** @throws PhraseError */
 export function quantityOf(text: string): string {
@@ -301,4 +283,4 @@ const phrases: readonly Phrase<ScriptStep>[] = [
   },
 ];
 
-export const scriptSteps = new Phrasebook(phrases);
+export const scriptSteps = new Phrasebook<ScriptStep>([...phrases, ...cloudPhrases]);
