@@ -46,6 +46,15 @@ test('a start bundles what changed since the last one, and nothing else', () => 
   expect(start()).toMatchObject({ built: true });
 });
 
+test('packages that are missing are named, with the remedy', () => {
+  write(
+    'package-lock.json',
+    '{"packages": {"": {}, "node_modules/no-such-package": {"version": "1.0.0"}, "node_modules/other-platform": {"version": "1.0.0", "optional": true}}}',
+  );
+  const { status, stderr } = spawnSync(process.execPath, [file('scripts/build-if-stale.mjs')], { encoding: 'utf8' });
+  expect({ status, stderr }).toEqual({ status: 1, stderr: 'Packages are missing, or of another version: no-such-package. Run "npm ci" first.\n' });
+});
+
 test('a file that was replaced by an older one, or removed, is noticed', () => {
   start();
   write('src/client/text.ts', "export const text = 'older';\n");

@@ -3,8 +3,19 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { foreignFileIn } from '../../cluster/data-directory/foreign-files.ts';
 import { lockFile } from '../../cluster/life-cycle/cluster-lock.ts';
-import { type ClusterRecord, dataDirOf, defaultName, findRecord, namesIn, readRecord, realPath, recordless } from '../../cluster/life-cycle/cluster-record.ts';
+import {
+  allRecords,
+  type ClusterRecord,
+  dataDirOf,
+  defaultName,
+  findRecord,
+  namesIn,
+  readRecord,
+  realPath,
+  recordless,
+} from '../../cluster/life-cycle/cluster-record.ts';
 import { TearDownError } from '../../cluster/life-cycle/tear-down.ts';
+import { nearestName } from '../../api/nearest-name.ts';
 import { dnsLabelProblems } from '../../api/validation/names.ts';
 import { type Command, type Flag, type FlagValues, UsageError } from '../command.ts';
 import { type ExitCode, exitCodes } from '../result/exit-codes.ts';
@@ -49,8 +60,23 @@ export function recordOf(flags: FlagValues): ClusterRecord {
   const record = findRecord(name ?? defaultName);
   if (record !== undefined) return record;
   throw new NoSuchCluster(
-    name === undefined ? 'there is no cluster yet: "moor up" starts one, "moor list" shows all' : `there is no cluster "${name}": "moor list" shows all`,
+    missingText(
+      name,
+      allRecords().flatMap((each) => each.name ?? []),
+    ),
   );
+}
+
+/** `names`: of the clusters that there are. */
+export function missingText(name: string | undefined, names: readonly string[]): string {
+  if (name !== undefined) {
+    const near = nearestName(name, names);
+    const hint = near === undefined ? ':' : `; did you mean "${near}"?`;
+    return `there is no cluster "${name}"${hint} "moor list" shows all`;
+  }
+  return names.length === 0
+    ? 'there is no cluster yet: "moor up" starts one, "moor list" shows all'
+    : `there is no cluster without a name of its own: give a name, such as "${names[0]}"; "moor list" shows all`;
 }
 
 /** The data directory of a cluster that may be damaged, or not exist yet. @throws UsageError */
