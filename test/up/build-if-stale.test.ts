@@ -14,10 +14,14 @@ const write = (name: string, text: string): void => writeFileSync(file(name), te
 
 beforeEach(() => {
   project = mkdtempSync(path.join(tmpdir(), 'mooring-stale-'));
-  for (const folder of ['scripts', 'src/commands', 'src/client']) mkdirSync(file(folder), { recursive: true });
+  for (const folder of ['scripts', 'src/commands', 'src/client', 'src/cluster', 'src/testing', 'src/dashboard/page'])
+    mkdirSync(file(folder), { recursive: true });
   for (const script of ['bundle', 'build-digest', 'build-if-stale']) cpSync(path.join(root, `scripts/${script}.mjs`), file(`scripts/${script}.mjs`));
   for (const name of ['package.json', 'package-lock.json', 'tsconfig.json']) write(name, '{"type": "module"}');
   for (const program of ['kubectl-why', 'container-shim', 'fuzz-worker']) write(`src/commands/${program}.ts`, 'export {};\n');
+  for (const library of ['src/cluster/library.ts', 'src/testing/index.ts']) write(library, 'export {};\n');
+  for (const [name, text] of Object.entries({ 'main.tsx': 'export {};\n', 'tsconfig.json': '{}', 'style.css': '', 'index.html': 'STYLE SCRIPT' }))
+    write(`src/dashboard/page/${name}`, text);
   write('src/commands/moor.ts', "import { text } from '../client/text.ts';\nconst shown: string = text;\nconsole.log(shown);\n");
   write('src/client/text.ts', "export const text = 'first';\n");
   symlinkSync(path.join(root, 'node_modules'), file('node_modules'));
