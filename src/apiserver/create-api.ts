@@ -45,6 +45,8 @@ export interface ApiOptions {
   readonly webhooks?: WebhookCaller;
   /** Absent: namespaces without labels are privileged, and nothing is exempt. */
   readonly podSecurity?: PodSecurityConfiguration | undefined;
+  /** Admission plugins that are left out, by their names. */
+  readonly disabledPlugins?: readonly string[] | undefined;
   /** Where admission is counted. */
   readonly metrics?: Metrics;
   /** Of several servers with one store, one removes expired events. Absent: this one. */
@@ -67,7 +69,8 @@ export function createApi(options: ApiOptions): RunningApi {
   const { store, kinds, world, tokens, access, extensions, webhooks, podSecurity, network = defaultServiceNetwork, metrics = new Metrics() } = options;
   const resources = new Resources(kinds);
   const dynamicAdmission = new DynamicAdmission({ store, world, resources, caller: webhooks, authorizer: access?.authorizer });
-  const admission = orderedPlugins(resources, { store, world, network, access, dynamic: dynamicAdmission, metrics, podSecurity });
+  const disabled = options.disabledPlugins;
+  const admission = orderedPlugins(resources, { store, world, network, access, dynamic: dynamicAdmission, metrics, podSecurity, disabled });
   const registry: Registry = {
     store,
     resources,

@@ -5,7 +5,7 @@ import { type Certificates } from '../apiserver/certificates/certificate-files.t
 import type { DriverSet } from '../drivers/driver-set.ts';
 import type { AuditOptions } from './apiserver/audit-options.ts';
 import { advertisedAddress } from './apiserver/advertised-address.ts';
-import { startApiServer } from './apiserver/api-server.ts';
+import { type GivenTls, startApiServer } from './apiserver/api-server.ts';
 import { servePods } from './apiserver/serve-pods.ts';
 import {
   type ApiAccess,
@@ -81,6 +81,8 @@ export interface ClusterOptions {
   readonly csiEndpoints?: readonly string[];
   /** False: no controllers in this process; `moor controllers` may run them elsewhere. */
   readonly controllers?: boolean;
+  /** Of the controllers in this process, which groups run besides those of storage, namespaces and garbage. Absent: all. */
+  readonly controllerGroups?: ControllersOptions['groups'];
   /** False: no scheduler in this process; `moor scheduler` may run it elsewhere. Default: as `controllers`. */
   readonly scheduler?: boolean;
   /**
@@ -98,6 +100,10 @@ export interface ClusterOptions {
   readonly encryptionConfig?: string | undefined;
   /** The path of an AdmissionConfiguration. Absent: admission plugins have their defaults. */
   readonly admissionConfig?: string | undefined;
+  /** Admission plugins that are left out, by kube-apiserver's names. */
+  readonly disabledPlugins?: readonly string[];
+  /** The serving certificate, and an authority of clients besides the cluster's own. Absent: the cluster's own. */
+  readonly tls?: GivenTls;
 }
 
 export interface Cluster {
@@ -142,14 +148,12 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   const cloud = await openClusterCloud(options.cloud, { world, dataDir, cleanup });
   const listen = options.listen ?? { host: '127.0.0.1', port: 0 };
   const plain = options.plain ?? false;
-  const { audit, admissionConfig, dashboard } = options;
+  const { audit, admissionConfig, dashboard, disabledPlugins, tls } = options;
   options.onProgress?.(`Reading the objects in ${options.etcd === undefined ? dataDir : 'etcd'}`);
   const data = await openServerData({ ...options, dataDir }, { world, cleanup });
   options.onProgress?.('Starting the API server');
-  const apiServer = await startApiServer({ listen, plain, dashboard, audit, admissionConfig, address: advertisedAddress(listen.host), nodeMetrics }, data, {
-    world,
-    cleanup,
-  });
+  const serving = { listen, plain, dashboard, audit, admissionConfig, disabledPlugins, tls, address: advertisedAddress(listen.host), nodeMetrics };
+  const apiServer = await startApiServer(serving, data, { world, cleanup });
   const { api, authorizer, auditor, certificates, http: server, podStreams, nodeStats, remoteStreams } = apiServer;
   const { store } = data;
   const images = runtime === 'sandbox' && settings.count > 0 ? await openImageVolumes(dataDir, settings.count) : undefined;
@@ -158,7 +162,9 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
     await ensureDefaultClasses(systemClient(api, 'apiserver'), store, { images: images !== undefined, csiDrivers });
   }
   const imageDrivers = images === undefined ? [] : [await imageDriverFor(images, settings.count, remoteStreams)];
-  const hollow = cloud?.drivers ?? (runtime === 'hollow' ? hollowDrivers(settings) : []);
+  // Without nodes they can be asked for: claims are bound, and no pod uses them.
+  const hasHollowDrivers = runtime === 'hollow' && (settings.count > 0 || options.nodes?.csiDrivers !== undefined);
+  const hollow = cloud?.drivers ?? (hasHollowDrivers ? hollowDrivers(settings) : []);
   const drivers = await machineDrivers(systemClient(api, 'apiserver'), [...hollow, ...imageDrivers]);
   const plugins = new PluginSockets(options.rootDir);
   const csiSockets = new CsiSockets({
@@ -180,7 +186,9 @@ async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cl
   if (options.controllers ?? true) {
     for (const address of options.csiEndpoints ?? []) csiSockets.open({ address });
     const autoscaler = await cloudAutoscaler(cloud?.cloud, { client: systemClient(api, 'apiserver'), clusterName: options.name ?? 'mooring' });
-    cleanup.defer(runControllers({ api, world, authorizer, certificates, plain, drivers, csiSockets, auditor, listDirectory, election, ...autoscaler }));
+    const running = { api, world, authorizer, certificates, plain, drivers, csiSockets, auditor, listDirectory, election };
+    const groups = options.controllerGroups === undefined ? {} : { groups: options.controllerGroups };
+    cleanup.defer(runControllers({ ...running, ...groups, ...autoscaler }));
   }
   if (options.scheduler ?? options.controllers ?? true) cleanup.defer(runScheduler({ api, world, authorizer, plain, auditor, election }));
   const capacity = options.nodes?.capacity ?? {};
@@ -233,7 +241,7 @@ function runScheduler({ api, world, authorizer, auditor, plain, election }: ApiA
   return () => scheduler.stop();
 }
 
-interface Running extends ApiAccess, Pick<ControllersOptions, 'autoscaler'> {
+interface Running extends ApiAccess, Pick<ControllersOptions, 'autoscaler' | 'groups'> {
   readonly certificates: Certificates;
   readonly plain: boolean;
   readonly drivers: DriverSet;

@@ -98,6 +98,11 @@ export const allCommands: readonly CommandEntry[] = [
     load: async () => (await import('./csi.ts')).csiCommand,
   },
   {
+    name: 'envtest',
+    summary: 'make a folder for KUBEBUILDER_ASSETS, so that test suites with envtest have storage',
+    load: async () => (await import('./envtest/envtest.ts')).envtestCommand,
+  },
+  {
     name: 'audit',
     summary: 'list storage assets without an owner, and intents that no controller finishes',
     load: async () => (await import('./audit.ts')).auditCommand,

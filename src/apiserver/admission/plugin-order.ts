@@ -36,6 +36,8 @@ export interface AdmissionContext {
   readonly metrics: Metrics;
   /** Absent: namespaces without labels are privileged, and nothing is exempt. */
   readonly podSecurity?: PodSecurityConfiguration | undefined;
+  /** Plugins that are left out, by their names, as kube-apiserver's --disable-admission-plugins. */
+  readonly disabled?: readonly string[] | undefined;
 }
 
 /** The plugins in kube-apiserver's order (pkg/kubeapiserver/options/plugins.go): ResourceQuota comes last, after all mutations. */
@@ -58,7 +60,7 @@ export function orderedPlugins(resources: Resources, deps: AdmissionContext): Ad
     nodeDeclaredFeatures(resources, reader),
     podResizeValidator(resources, reader),
     recyclerPods,
-  ];
+  ].filter(({ name }) => deps.disabled?.includes(name) !== true);
   return new AdmissionChain([
     ...early,
     ...(deps.dynamic === undefined ? [] : [deps.dynamic.mutating(early)]),

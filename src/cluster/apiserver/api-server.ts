@@ -9,7 +9,7 @@ import { createTokenIssuer, type TokenIssuer } from '../../apiserver/authenticat
 import type { Authorizer } from '../../apiserver/authorization/authorizer.ts';
 import { populateGraph } from '../../apiserver/authorization/node/graph-populator.ts';
 import { followRbac } from '../../apiserver/authorization/rbac/follow.ts';
-import { type Certificates, ensureCertificates } from '../../apiserver/certificates/certificate-files.ts';
+import { type Certificates, ensureCertificates, type KeyPair } from '../../apiserver/certificates/certificate-files.ts';
 import { createApi, type RunningApi } from '../../apiserver/create-api.ts';
 import { createPaths } from '../../apiserver/discovery/paths.ts';
 import type { Pages } from '../../apiserver/http/pages.ts';
@@ -53,8 +53,20 @@ export interface ApiServerOptions {
   readonly dashboard?: boolean | undefined;
   readonly audit: AuditOptions | undefined;
   readonly admissionConfig: string | undefined;
+  /** Admission plugins that are left out, by their names. */
+  readonly disabledPlugins?: readonly string[] | undefined;
+  /** Absent: the cluster's own authority has signed all certificates. */
+  readonly tls?: GivenTls | undefined;
   /** Of the nodes in this process; absent: there are none. */
   readonly nodeMetrics?: (nodes: ReadonlyMap<string, NodeStats>) => Promise<string>;
+}
+
+/** Certificates of others. */
+export interface GivenTls {
+  /** PEM: what the server shows to clients. */
+  readonly serving: KeyPair;
+  /** PEM: a further authority, whose client certificates are accepted. */
+  readonly clientAuthority?: string | undefined;
 }
 
 export interface ApiServerData {
@@ -136,6 +148,7 @@ export async function startApiServer(options: ApiServerOptions, data: ApiServerD
     extensions: plain ? undefined : { authorizer, readOnly: [explanations({ clientOf: clientOfCaller(() => api, authorizer), world })] },
     webhooks: httpsWebhookCaller(),
     podSecurity: admission?.podSecurity,
+    disabledPlugins: options.disabledPlugins,
     metrics,
     ...(servers === undefined ? {} : { expiresEvents: () => servers.isFirst() }),
   });
@@ -154,6 +167,7 @@ export async function startApiServer(options: ApiServerOptions, data: ApiServerD
     tokens,
     authorizer,
     certificates,
+    tls: options.tls,
     readiness,
     plain,
     metrics,
@@ -194,7 +208,7 @@ export async function startApiServer(options: ApiServerOptions, data: ApiServerD
       cleanup.defer(
         daily(world, async () => {
           const fresh = await certify();
-          if (fresh.serving.certificate !== certificates.serving.certificate) http.replaceCertificate(servingTls(fresh));
+          if (fresh.serving.certificate !== certificates.serving.certificate) http.replaceCertificate(servingTls(fresh, options.tls));
           if (fresh.admin.certificate !== certificates.admin.certificate) await save(fresh);
           await saveBootstrap(fresh);
         }),
@@ -207,6 +221,7 @@ interface Serving extends Pick<ApiServer, 'api' | 'authorizer' | 'auditor' | 'ce
   readonly store: Store;
   readonly world: World;
   readonly tokens: TokenIssuer;
+  readonly tls: GivenTls | undefined;
   readonly readiness: Readiness;
   readonly plain: boolean;
   readonly metrics: Metrics;
@@ -227,7 +242,10 @@ class Readiness {
   }
 }
 
-const servingTls = ({ authority, serving }: Certificates) => ({ ...serving, clientAuthority: authority.certificate });
+const servingTls = ({ authority, serving }: Certificates, given: GivenTls | undefined) => ({
+  ...(given?.serving ?? serving),
+  clientAuthority: [authority.certificate, given?.clientAuthority ?? ''].join('\n'),
+});
 
 async function listenOn(listen: { host: string; port: number }, serving: Serving): Promise<HttpServer> {
   const { api, store, world, tokens, authorizer, certificates, readiness, plain, metrics, auditor, podStreams, nodeMetrics, aggregator, pages } = serving;
@@ -253,7 +271,7 @@ async function listenOn(listen: { host: string; port: number }, serving: Serving
     flowConfiguration: () => api.flowConfiguration(),
     authenticator: createAuthenticator([(token) => tokens.verify(token)]),
     authorizer,
-    tls: servingTls(certificates),
+    tls: servingTls(certificates, serving.tls),
     paths: createPaths({
       kinds,
       version,

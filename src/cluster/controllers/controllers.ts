@@ -68,6 +68,8 @@ export interface ControllersOptions {
     /** Absent: certificates are signed elsewhere, by the holder of the authority's key. */
     readonly sign?: Sign;
   };
+  /** Which groups of controllers run besides: `workloads` own pods, or follow them for Services; `nodes` watch nodes. Absent: both. */
+  readonly groups?: { readonly workloads: boolean; readonly nodes: boolean };
   readonly drivers: DriverSet;
   /** Absent: only the drivers of `drivers` have their controllers here. */
   readonly csiSockets?: CsiSockets;
@@ -128,9 +130,8 @@ function startTerm(options: ControllersOptions, { fence, deposed }: LeaderTerm):
       ? []
       : [
           ...housekeepingLoops(options.housekeeping.rootCa, options, context),
-          ...workloadLoops(context),
-          ...nodeLoops(options.housekeeping, context),
-          ...serviceLoops(kinds, context),
+          ...(options.groups?.workloads === false ? [] : [...workloadLoops(context), ...serviceLoops(kinds, context)]),
+          ...(options.groups?.nodes === false ? [] : nodeLoops(options.housekeeping, context)),
         ]),
   ];
   const { csiSockets } = options;

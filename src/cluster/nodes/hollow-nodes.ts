@@ -53,7 +53,6 @@ export function runHosts(hosts: ReadonlyMap<string, Host>, server: Server): Holl
 
 /** The CSI drivers of hollow nodes, without a backend. */
 export function hollowDrivers({ drivers, zones, count }: HollowSettings): readonly VolumeDriver[] {
-  if (count === 0) return [];
   const zoneOf = (node: string) => {
     const number = Number(/^node-(\d+)$/.exec(node)?.[1]);
     return number >= 1 && number <= count ? zones[(number - 1) % zones.length] : undefined;

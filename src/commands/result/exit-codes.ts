@@ -70,6 +70,9 @@ export const exitCodeTable: Readonly<Record<string, ExitCodeMeanings>> = {
     notInOrder: 'the driver cannot be started, or does not answer',
   },
   'csi serve': { ...server, failure: 'it cannot start' },
+  'envtest install': { success: 'the folder is there', failure: 'it cannot be written', wrongUsage },
+  'envtest kube-apiserver': { ...server, failure: 'it cannot start' },
+  'envtest etcd': { ...server, failure: 'it cannot start' },
   audit: {
     success: 'every asset has an owner',
     failure: 'an asset has none or is missing, an intent makes no progress, or the cluster or a CSI driver does not answer',

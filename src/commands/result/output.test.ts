@@ -6,8 +6,19 @@ import { startCluster } from '../../cluster/cluster.ts';
 import { allCommands } from '../all-commands.ts';
 import { commandsIn, runProgram } from '../command.ts';
 
-/** Commands that serve until they are ended, whose output is a log; and one that prints a script. */
-const withoutData = ['logs', 'cloud', 'server', 'controllers', 'scheduler', 'csi serve', 'completion'];
+/** Commands that serve until they are ended, whose output is a log; and those that print a script. */
+const withoutData = [
+  'logs',
+  'cloud',
+  'server',
+  'controllers',
+  'scheduler',
+  'csi serve',
+  'envtest install',
+  'envtest kube-apiserver',
+  'envtest etcd',
+  'completion',
+];
 
 afterEach(() => void vi.restoreAllMocks());
 
