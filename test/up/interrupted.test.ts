@@ -134,12 +134,11 @@ describeWithSandboxes('as root', () => {
   };
   const hollow = ['-d', '--runtime', 'hollow', '--listen', '127.0.0.1:0'];
 
-  test.each(['16k', '150k'])('a disk of %s is full: one line says so, and the deletion leaves nothing', (size) =>
+  test.each(['16k', '150k'])('a disk of %s is full: one line says so, and the first start leaves nothing', (size) =>
     withMount(['-o', `size=${size}`], (disk) => {
       const dataDir = path.join(disk, 'data');
       const stderr = `moor up: the disk that holds ${dataDir} is full. Free some space, or choose another directory with --data-dir.\n`;
       expect(moor('up', '--data-dir', dataDir, ...hollow)).toEqual({ code: 1, stdout: '', stderr });
-      expect(moor('delete', '--data-dir', dataDir, '--yes').code).toBe(0);
       expect(readdirSync(disk)).toEqual([]);
     }),
   );
