@@ -7,8 +7,8 @@ export interface Mutation {
   readonly caughtBy: string;
   /** What the simulator lacked before it noticed. */
   readonly note?: string;
-  /** Only worlds with CSI drivers behind sockets have the code; absent: all. */
-  readonly worlds?: 'csi';
+  /** Only these worlds have the code: those with CSI drivers behind sockets, with a cloud, or of two API servers; absent: all. */
+  readonly worlds?: 'csi' | 'clouds' | 'servers';
   readonly edits: readonly MutationEdit[];
 }
 

@@ -15,6 +15,7 @@ import { drawPlan } from '${root}/src/sim/fuzz/plan/draw-plan.ts';
 import { runPlan } from '${root}/src/sim/fuzz/run-plan.ts';
 import { drawCloudPlan } from '${root}/src/sim/clouds/draw-plan.ts';
 import { runCloudWorld } from '${root}/src/sim/clouds/cloud-world.ts';
+import { runServerWorld } from '${root}/src/sim/histories/server-world.ts';
 const jobs = JSON.parse(process.argv[2]);
 const print = (line) => new Promise((done) => process.stdout.write(JSON.stringify(line) + '\\n', done));
 const cpuMs = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000; };
@@ -24,22 +25,29 @@ globalThis.noteRead = (note, known, key, read) => {
   if (before !== undefined) Promise.all([before, live]).then(([a, b]) => isDeepStrictEqual(a, b) || note(), note);
   return live;
 };
-async function run(plan, mutant) {
+/** Runs the world of a seed; undefined: it is not one of these worlds. */
+function worldOf(seed, worlds) {
+  if (worlds === 'servers') return () => runServerWorld(seed);
+  if (worlds === 'clouds') return () => runCloudWorld(drawCloudPlan(seed));
+  const plan = drawPlan(seed);
+  return worlds === 'csi' && plan.settings.csi === undefined ? undefined : () => runPlan(plan);
+}
+async function run(world, mutant) {
   globalThis.mutant = mutant;
   globalThis.mutantsReached = new Set();
-  const { violation } = await ('pool' in plan ? runCloudWorld(plan) : runPlan(plan));
+  const { violation } = await world();
   globalThis.mutant = undefined;
   return violation;
 }
 for (const [nth, { id, mutant, seeds, worlds, goesOn }] of jobs.entries()) {
   for (const seed of seeds) {
-    const plan = worlds === 'clouds' ? drawCloudPlan(seed) : drawPlan(seed);
-    if (worlds === 'csi' && plan.settings.csi === undefined) continue;
+    const world = worldOf(seed, worlds);
+    if (world === undefined) continue;
     await print({ id, seed });
     const began = cpuMs();
-    const violation = await run(plan, mutant);
+    const violation = await run(world, mutant);
     const reached = [...globalThis.mutantsReached];
-    if (violation !== undefined && nth > 0 && (await run(plan, undefined)) !== undefined) process.exit(3);
+    if (violation !== undefined && nth > 0 && (await run(world, undefined)) !== undefined) process.exit(3);
     await print({ id, seed, reached, cpuMs: Math.round(cpuMs() - began), violation });
     if (violation !== undefined && !goesOn) break;
   }

@@ -40,7 +40,7 @@ test('a sound history is sound, whatever was not answered', () => {
   expect(checkHistory(sound)).toEqual([]);
 });
 
-describe('a key that is created again', () => {
+describe('a key that was there, and is absent or created again', () => {
   const first = write(1, 2, { value: 'x', base: 0, outcome: 5 });
   const again = write(7, 8, { value: 'y', base: 0, outcome: 9 });
   // The watch lists again, so that no event tells of the deletion.
@@ -59,6 +59,8 @@ describe('a key that is created again', () => {
     ['was not deleted: the deletion was asked for later', deletion(9, 5, 'unknown'), ['no write overtakes another']],
   ])('%s', (_, deleted, violated) => {
     expect(namesIn({ operations: [first, deleted, again], watchers, epochs: [] })).toEqual(violated);
+    const absent = namesIn({ operations: [first, deleted, read(7, 8)], watchers: [], epochs: [] });
+    expect(absent).toEqual(violated.length === 0 ? [] : ['a read is fresh']);
   });
 });
 

@@ -94,7 +94,8 @@ function checkFreshness(key: string, operations: readonly Operation[], versions:
     const { what } = operation;
     const floor = floors.get(operation) ?? 0;
     if (what.type === 'read' && what.found === undefined) {
-      if (floor > 0 && versions.get(floor) !== undefined && !deletions.some((revision) => revision > floor))
+      const isGone = deletions.some((revision) => revision > floor) || mayBeDeleted(floor, operations, operation.end);
+      if (floor > 0 && versions.get(floor) !== undefined && !isGone)
         violations.push({ invariant: 'a read is fresh', what: `${key} was read as absent, and had revision ${floor} before` });
     } else if (what.type === 'read' && (what.found?.revision ?? 0) < floor)
       violations.push({ invariant: 'a read is fresh', what: `${key} was read at ${what.found?.revision}, and revision ${floor} was known before` });
