@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type MoorProcess, startMoor } from '../moor-process.ts';
-import { chromiumPath, dashboardUrl, launch, openPage, visit } from './chromium.ts';
+import { chromiumPath, dashboardUrl, goTo, launch, openPage, visit } from './chromium.ts';
 import { claim, list, namespace, volume } from './objects.ts';
 
 /** Who may see what: in a real Chromium, and by requests that no browser would send. */
@@ -116,17 +116,15 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
   test('without a session the page says how to get one; a code works once', async () => {
     const context = await browser.newContext({ ignoreHTTPSErrors: true });
     const page = await context.newPage();
-    await page.goto(new URL('/ui/', server).href);
+    await goTo(page, () => Promise.resolve(new URL('/ui/', server).href));
     await page.getByText('moor dashboard').waitFor();
-    const url = await dashboardUrl(moor);
-    await page.goto('about:blank');
-    await page.goto(url);
+    let url = '';
+    await goTo(page, async () => (url = await dashboardUrl(moor)));
     await page.getByRole('heading', { name: 'Claims' }).waitFor();
     expect(page.url()).not.toContain('code=');
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByText('moor dashboard').waitFor();
-    await page.goto('about:blank');
-    await page.goto(url);
+    await goTo(page, () => Promise.resolve(url));
     await page.getByRole('alert').waitFor();
     expect(await page.getByRole('alert').innerText()).toContain('the code is used, too old or wrong');
     await context.close();

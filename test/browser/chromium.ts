@@ -61,9 +61,22 @@ export async function openPage(browser: Browser, access: Access, colorScheme: 'l
     // The browser itself reports answers of 4xx; the page shows what matters of them.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) problems.push(message.text());
   });
-  await page.goto(await dashboardUrl(access));
+  await goTo(page, () => dashboardUrl(access));
   await page.getByRole('heading', { level: 1 }).waitFor();
   return { page, context, problems };
+}
+
+/** Chromium drops requests when the machine gets another network interface, as it does with each pod of other tests. Each attempt has a new address: a code works once. */
+export async function goTo(page: Page, address: () => Promise<string>): Promise<void> {
+  for (;;) {
+    try {
+      await page.goto('about:blank');
+      await page.goto(await address());
+      return;
+    } catch (error) {
+      if (!(error instanceof Error) || !error.message.includes('ERR_NETWORK_CHANGED')) throw error;
+    }
+  }
 }
 
 export async function visit(page: Page, hash: string): Promise<void> {

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type MoorProcess, root, startMoor } from '../moor-process.ts';
-import { chromiumPath, launch, visit } from './chromium.ts';
+import { chromiumPath, goTo, launch, visit } from './chromium.ts';
 import { claim, list } from './objects.ts';
 
 const moorScript = path.join(root, 'dist/main/moor.js');
@@ -50,7 +50,7 @@ describe('a cluster that serves no dashboard', () => {
         const context = await browser.newContext({ ignoreHTTPSErrors: true });
         context.setDefaultTimeout(60_000);
         const page = await context.newPage();
-        await page.goto(url);
+        await goTo(page, () => Promise.resolve(url));
         await page.getByText('kubernetes-admin').waitFor();
         await page.getByText('read-only', { exact: true }).waitFor();
         await expect.poll(() => page.getByRole('row', { name: /^data/ }).innerText()).toContain('There are no volumes at all.');

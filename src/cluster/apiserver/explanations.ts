@@ -22,7 +22,7 @@ import { parseTarget, type Target } from '../../why/explanation/target.ts';
 import { explainEach, sortedOverview } from '../../why/overview.ts';
 import { ClusterError, ClusterUnreachable } from '../../why/reading/cluster-reader.ts';
 import { readEverything, readObjects } from '../../why/reading/read-objects.ts';
-import type { World } from '../../world/world.ts';
+import type { Clock, World } from '../../world/world.ts';
 import { createInProcessTransport } from '../access/in-process-transport.ts';
 
 export interface ExplanationsOptions {
@@ -38,6 +38,7 @@ export const clientOfCaller =
     createClient({ transport: createInProcessTransport(authorizedApi(api(), authorizer), user, userAgent) });
 
 export function explanations({ clientOf, world }: ExplanationsOptions): ReadOnlyResource {
+  const recent = new RecentLists(world.clock);
   const reading = (request: ApiRequest) => ({ client: clientOf(request), now: world.clock.now() });
   return {
     kind: explanationKind,
@@ -52,20 +53,57 @@ export function explanations({ clientOf, world }: ExplanationsOptions): ReadOnly
     },
     async list(request, { namespace }) {
       refuseSelectors(request.query);
-      const options = reading(request);
-      const objects = await refusing(readEverything(options, namespace === '' ? undefined : namespace));
-      const explained: ObjectExplanation[] = [];
-      for (const each of explainEach(objects, options.now)) {
-        explained.push(each);
-        // Other requests are answered in between.
-        if (explained.length % stepsPerTurn === 0) await new Promise<void>((resolve) => world.timers.soon(resolve));
-      }
-      const { stuck, waiting, unseen } = sortedOverview(explained, objects, options.now);
-      const items = [...stuck, ...waiting].map((each) => objectOf(each)).filter(({ metadata }) => namespace === '' || metadata.namespace === namespace);
-      return plain({ apiVersion: apiVersionOf(explanationKind), kind: `${explanationKind.kind}List`, metadata: {}, unseen, items } as KubeObject);
+      return recent.get(request, namespace, () => overview(request, namespace));
     },
   };
+
+  async function overview(request: ApiRequest, namespace: string): Promise<ApiResponse> {
+    const options = reading(request);
+    const objects = await refusing(readEverything(options, namespace === '' ? undefined : namespace));
+    const explained: ObjectExplanation[] = [];
+    for (const each of explainEach(objects, options.now)) {
+      explained.push(each);
+      // Other requests are answered in between.
+      if (explained.length % stepsPerTurn === 0) await new Promise<void>((resolve) => world.timers.soon(resolve));
+    }
+    const { stuck, waiting, unseen } = sortedOverview(explained, objects, options.now);
+    const items = [...stuck, ...waiting].map((each) => objectOf(each)).filter(({ metadata }) => namespace === '' || metadata.namespace === namespace);
+    return plain({ apiVersion: apiVersionOf(explanationKind), kind: `${explanationKind.kind}List`, metadata: {}, unseen, items } as KubeObject);
+  }
 }
+
+/**
+ * Lists that were made lately, for callers who take any (`resourceVersion=0`, as of a Kubernetes server's cache): the open pages of one user share them.
+ * Each user has its own.
+ */
+class RecentLists {
+  readonly #clock: Clock;
+  readonly #lists = new Map<string, { readonly list: Promise<ApiResponse>; readonly expiresAt: number }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get({ user, query }: ApiRequest, namespace: string, make: () => Promise<ApiResponse>): Promise<ApiResponse> {
+    if (query.get('resourceVersion') !== '0') return make();
+    const key = JSON.stringify([namespace, user.name, user.groups, user.uid, user.extra]);
+    const known = this.#lists.get(key);
+    const now = this.#clock.monotonic();
+    if (known !== undefined && now < known.expiresAt) return known.list;
+    const list = make();
+    this.#lists.delete(key);
+    this.#lists.set(key, { list, expiresAt: now + recentMs });
+    list.catch(() => this.#lists.delete(key));
+    for (const oldest of this.#lists.keys()) {
+      if (this.#lists.size <= mostRecentLists) break;
+      this.#lists.delete(oldest);
+    }
+    return list;
+  }
+}
+
+const recentMs = 2_000;
+const mostRecentLists = 50;
 
 const stepsPerTurn = 50;
 const namespaceOfOthers = 'default';

@@ -25,7 +25,34 @@ export interface ClaimRow {
   readonly created: string;
 }
 
+/** What a row was made of. */
+interface Made {
+  readonly from: readonly unknown[];
+  readonly row: ClaimRow;
+}
+
+const made = new WeakMap<Stored<PersistentVolumeClaim>, Made>();
+
+/** The same row for the same objects: of thousands of claims, one changes at a time. */
 export function claimRow(claim: Stored<PersistentVolumeClaim>, view: StorageView, explanation: ObjectExplanation | undefined): ClaimRow {
+  const { namespace = '', name } = claim.metadata;
+  const attachments = view.attachmentsOf(claim.spec.volumeName ?? '');
+  const pods = view.podsOf(namespace, name);
+  const from = [attachments, pods, explanation];
+  const known = made.get(claim);
+  if (known?.from.every((part, i) => part === from[i]) === true) return known.row;
+  const row = makeRow(claim, { attachments, pods, explanation });
+  made.set(claim, { from, row });
+  return row;
+}
+
+interface RowParts {
+  readonly attachments: ReturnType<StorageView['attachmentsOf']>;
+  readonly pods: ReturnType<StorageView['podsOf']>;
+  readonly explanation: ObjectExplanation | undefined;
+}
+
+function makeRow(claim: Stored<PersistentVolumeClaim>, { attachments, pods, explanation }: RowParts): ClaimRow {
   const { metadata, spec, status } = claim;
   const { namespace = '', name } = metadata;
   const volumeName = spec.volumeName ?? '';
@@ -40,8 +67,8 @@ export function claimRow(claim: Stored<PersistentVolumeClaim>, view: StorageView
     size: status.capacity?.['storage'] ?? spec.resources.requests?.['storage'] ?? '',
     className: spec.storageClassName ?? '',
     volumeName,
-    nodes: view.attachmentsOf(volumeName).map((attachment) => attachment.spec.nodeName),
-    pods: view.podsOf(namespace, name).map((pod) => pod.metadata.name),
+    nodes: attachments.map((attachment) => attachment.spec.nodeName),
+    pods: pods.map((pod) => pod.metadata.name),
     created: metadata.creationTimestamp ?? '',
   };
 }

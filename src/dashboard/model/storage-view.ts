@@ -39,9 +39,9 @@ export class StorageView {
     this.#nodes = byKey(lists.nodes);
     this.#csiNodes = byKey(lists.csiNodes);
     this.#drivers = byKey(lists.drivers);
-    this.#podsOfClaim = grouped(lists.pods, claimsOfPod);
-    this.#attachmentsOfVolume = grouped(lists.attachments, ({ spec }) => [spec.source.persistentVolumeName ?? '']);
-    this.#attachmentsOfNode = grouped(lists.attachments, ({ spec }) => [spec.nodeName]);
+    this.#podsOfClaim = podsByClaim(lists.pods);
+    this.#attachmentsOfVolume = attachmentsByVolume(lists.attachments);
+    this.#attachmentsOfNode = attachmentsByNode(lists.attachments);
   }
 
   claim(namespace: string, name: string): Stored<PersistentVolumeClaim> | undefined {
@@ -69,11 +69,11 @@ export class StorageView {
   }
 
   podsOf(namespace: string, claim: string): readonly Stored<Pod>[] {
-    return this.#podsOfClaim.get(claimKey(namespace, claim)) ?? [];
+    return this.#podsOfClaim.get(claimKey(namespace, claim)) ?? none;
   }
 
   attachmentsOf(volume: string): readonly Stored<VolumeAttachment>[] {
-    return (volume === '' ? undefined : this.#attachmentsOfVolume.get(volume)) ?? [];
+    return (volume === '' ? undefined : this.#attachmentsOfVolume.get(volume)) ?? none;
   }
 
   attachmentsAt(node: string): readonly Stored<VolumeAttachment>[] {
@@ -81,10 +81,32 @@ export class StorageView {
   }
 }
 
+/** The same for all that have none: rows compare what they were made of. */
+const none: readonly never[] = [];
+
 /** 'namespace/name', or 'name' of an object without a namespace. */
 export const keyOf = ({ metadata: { namespace = '', name } }: Stored): string => (namespace === '' ? name : claimKey(namespace, name));
 
-const byKey = <T extends KubeObject>(objects: readonly Stored<T>[]): Map<string, Stored<T>> => new Map(objects.map((object) => [keyOf(object), object]));
+/** An index of a list that did not change is that of the view before: of thousands of claims, one changes at a time. */
+function memoized<List extends object, Made>(make: (list: List) => Made): (list: List) => Made {
+  const made = new WeakMap<List, Made>();
+  return (list) => {
+    const known = made.get(list);
+    if (known !== undefined) return known;
+    const index = make(list);
+    made.set(list, index);
+    return index;
+  };
+}
+
+const keyIndex = memoized((objects: readonly Stored[]): ReadonlyMap<string, Stored> => new Map(objects.map((object) => [keyOf(object), object])));
+const byKey = <T extends KubeObject>(objects: readonly Stored<T>[]) => keyIndex(objects) as ReadonlyMap<string, Stored<T>>;
+
+const podsByClaim = memoized((pods: StorageLists['pods']) => grouped(pods, claimsOfPod));
+const attachmentsByVolume = memoized((attachments: StorageLists['attachments']) =>
+  grouped(attachments, ({ spec }) => [spec.source.persistentVolumeName ?? '']),
+);
+const attachmentsByNode = memoized((attachments: StorageLists['attachments']) => grouped(attachments, ({ spec }) => [spec.nodeName]));
 
 function grouped<T>(objects: readonly T[], keysOf: (object: T) => readonly string[]): Map<string, T[]> {
   const groups = new Map<string, T[]>();

@@ -30,7 +30,13 @@ export async function signIn(): Promise<void> {
   }
   // The code is worth nothing after its use, and does not belong into the history of the browser.
   replaceRoute(`#/claims?namespace=${encodeURIComponent(given.get('namespace') ?? '')}`);
-  const response = await fetch('/ui/session', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ code }) });
+  const response = await fetch('/ui/session', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ code }) }).catch(
+    () => undefined,
+  );
+  if (response === undefined) {
+    signInProblem.value = 'The server did not answer: run "moor dashboard" again.';
+    return;
+  }
   if (!response.ok) {
     signInProblem.value = ((await response.json()) as { readonly message?: string }).message ?? '';
     return;

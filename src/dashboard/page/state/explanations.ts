@@ -41,7 +41,7 @@ export function followExplanations(): void {
 
 async function refresh(chosen: string): Promise<number> {
   const began = browserWorld.clock.monotonic();
-  const path = `/apis/mooring.dev/v1/${chosen === '' ? '' : `namespaces/${encodeURIComponent(chosen)}/`}explanations`;
+  const path = `/apis/mooring.dev/v1/${chosen === '' ? '' : `namespaces/${encodeURIComponent(chosen)}/`}explanations?resourceVersion=0`;
   try {
     const list = await getJson<ExplanationListObject>(path);
     overview.value = new Map(list.items.map((item) => [targetKey(item.spec), explanationIn(item)]));
@@ -49,6 +49,8 @@ async function refresh(chosen: string): Promise<number> {
     overviewProblem.value = '';
   } catch (error) {
     overviewProblem.value = messageOf(error);
+    // A request that was lost is sent again, after the same rest.
+    asked = -1;
   }
   return browserWorld.clock.monotonic() - began;
 }
