@@ -78,4 +78,15 @@ describe('SPDY', () => {
     expect(near.destroyed).toBe(true);
     session.end();
   });
+
+  test('headers that unpack to megabytes end the connection', async () => {
+    const [near, far] = duplexPair();
+    let opened = 0;
+    const session = new SpdySession(near, Buffer.alloc(0), () => void opened++);
+    expect(session).toBeDefined();
+    far.resume();
+    far.write(synStream(1, deflateSync(Buffer.alloc(100 * 1024 * 1024), { dictionary: spdyDictionary, finishFlush: constants.Z_SYNC_FLUSH })));
+    await expect.poll(() => near.destroyed).toBe(true);
+    expect(opened).toBe(0);
+  });
 });

@@ -9,6 +9,8 @@ const fin = 1;
 /** Streams that one client may have open at a time, and data that one frame may have. */
 const maxStreams = 1000;
 const maxFrameBytes = 4 * 1024 * 1024;
+/** Headers of a stream, unpacked: a frame of zeros would be gigabytes. */
+const maxHeaderBytes = 64 * 1024;
 
 export interface SpdyStream extends Duplex {
   /** Names in lower case. */
@@ -111,6 +113,7 @@ export class SpdySession {
       const [id, flags] = [payload.readUInt32BE(0) & 0x7fffffff, frame.readUInt8(4)];
       void unpack(this.#inflate, Buffer.from(payload.subarray(10))).then((block) => {
         this.#isUnpacking = false;
+        if (block === undefined) return void this.#socket.destroy();
         this.#open(id, flags, block);
         this.#readFrames();
       });
@@ -187,10 +190,18 @@ class Stream extends Duplex implements SpdyStream {
   }
 }
 
-function unpack(inflate: Inflate, packed: Buffer): Promise<Buffer> {
+/** Undefined: it is too long. */
+function unpack(inflate: Inflate, packed: Buffer): Promise<Buffer | undefined> {
   return new Promise((resolve) => {
     const parts: Buffer[] = [];
-    const onData = (part: Buffer): void => void parts.push(part);
+    let size = 0;
+    const onData = (part: Buffer): void => {
+      size += part.length;
+      if (size <= maxHeaderBytes) return void parts.push(part);
+      // The rest is not unpacked.
+      inflate.destroy();
+      resolve(undefined);
+    };
     inflate.on('data', onData);
     inflate.write(packed, () => {
       inflate.off('data', onData);

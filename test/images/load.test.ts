@@ -119,6 +119,11 @@ describeWithSandboxes('images of archives', () => {
     ],
     ['a hard link to a file of the host', [{ name: 'h', type: '1', linkName: '/etc/hostname' }], 'another name of "/etc/hostname"'],
     ['a device node', [{ name: 'disk', type: '4' }], '"disk" is a device node'],
+    [
+      'many whiteouts of one large directory',
+      [...Array.from({ length: 2_000 }, (_, i) => ({ name: `d/${i}`, content: '' })), ...Array.from({ length: 510 }, () => ({ name: 'd/.wh..wh..opq' }))],
+      'its whiteouts concern more than 1000000 files',
+    ],
     ['a whiteout of the directory above', [{ name: 'd/.wh...' }], 'is a whiteout of no file'],
     ['an attribute of overlays', [{ name: 'f', pax: { 'SCHILY.xattr.trusted.overlay.opaque': 'y' } }], 'extended attribute trusted.overlay.opaque'],
   ])('%s: refused, and nothing is left', async (_, items, message) => {

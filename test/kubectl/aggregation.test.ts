@@ -1,5 +1,5 @@
 /** An APIService whose requests another server answers, with the real kubectl. The texts are those of v1.36.4. */
-import { createServer, request as httpsRequest, type Server } from 'node:https';
+import { Agent, createServer, request as httpsRequest, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TLSSocket } from 'node:tls';
@@ -118,11 +118,11 @@ test('an APIService says why its server is not available, and then passes reques
 });
 
 /** The code of the answer. */
-async function get(path: string, headers: Readonly<Record<string, string>>): Promise<number> {
+async function get(path: string, headers: Readonly<Record<string, string>>, agent: Agent | false = false): Promise<number> {
   const [{ cluster }] = JSON.parse((await moor.kubectl('config', 'view', '--raw', '-o', 'json')).stdout).clusters;
   const ca = Buffer.from(cluster['certificate-authority-data'], 'base64').toString();
   return new Promise((resolve, reject) => {
-    const sent = httpsRequest(`${cluster.server}${path}`, { agent: false, ca, headers }, (response) => {
+    const sent = httpsRequest(`${cluster.server}${path}`, { agent, ca, headers }, (response) => {
       response.resume();
       response.on('end', () => resolve(response.statusCode ?? 0));
     });
@@ -146,6 +146,22 @@ test('the server gets the user by the front proxy certificate, and no name that 
     'x-remote-group': 'system:serviceaccounts, system:serviceaccounts:default, system:authenticated',
   });
   expect(asked?.headers.authorization).toBeUndefined();
+});
+
+test('the server gets the other headers of a client, and the path that was authorized', async () => {
+  const token = (await moor.kubectl('create', 'token', 'default')).stdout.trim();
+  const path = `/apis/${groupVersion}/namespaces/default/flunders`;
+  const before = seen.length;
+  const agent = new Agent({ keepAlive: true });
+  const sent = { authorization: `Bearer ${token}`, accept: 'text/plain', constructor: 'a', 'x-remote-extra-a': 'b' };
+  for (const each of [agent, false] as const) expect(await get(path, sent, each)).toBe(200);
+  const asked = seen.slice(before).filter((one) => one.path === path);
+  expect(asked.map(({ headers }) => [headers.accept, headers['constructor'], headers['x-remote-extra-a']])).toEqual([
+    ['text/plain', 'a', undefined],
+    ['text/plain', 'a', undefined],
+  ]);
+  expect(await get(`${path}/a%2Fstatus`, sent)).toBe(400);
+  agent.destroy();
 });
 
 test('its OpenAPI is a part of the cluster’s', async () => {

@@ -42,7 +42,8 @@ export async function passOn(
   if (address === undefined) return refuse('service unavailable');
   const controller = new AbortController();
   exchange.onClose(() => controller.abort());
-  const { method, target: path } = exchange;
+  const { method } = exchange;
+  const path = pathOf(exchange.target);
   const body = method === 'GET' || method === 'HEAD' ? new Uint8Array() : await exchange.body(limits.bodyBytes);
   // A watch lasts as long as its client and the server like; another request is answered whole in time, or not at all.
   const cancel = isWatch ? () => undefined : timers.after(limits.requestMs, () => controller.abort());
@@ -58,6 +59,13 @@ export async function passOn(
     cancel();
     return refuse(`error trying to reach service: ${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+/** A client of a proxy sends a whole URL. Its path was authorized, which is not always what stands there: '/a/../b' is '/b'. */
+function pathOf(target: string): string {
+  if (target.startsWith('/')) return target;
+  const { pathname, search } = new URL(target);
+  return `${pathname}${search}`;
 }
 
 /** Headers by which a client could pose as another user to a server that trusts this one. */

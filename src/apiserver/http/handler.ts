@@ -182,6 +182,8 @@ export class RequestHandler {
 
   async #answerRemote({ exchange, user, info, auditId, auditContext }: AuthorizedRequest, remote: Stored<APIService>): Promise<Outcome> {
     const { aggregator, limits } = this.#options;
+    // The other server decodes the path before it divides it, and would see a subresource where a name was authorized.
+    if (info.type === 'resource' && `${info.namespace}${info.name}`.includes('/')) throw statusErrors.badRequest('a name has an encoded slash');
     const code = (await aggregator?.serve({ exchange, user, auditId, limits, isWatch: info.verb === 'watch' }, remote)) ?? 503;
     auditContext?.responseStarted(code);
     exchange.onClose(() => auditContext?.responseComplete(code));

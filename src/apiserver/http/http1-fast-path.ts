@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import { statusErrors } from '../../api/status.ts';
 import type { Clock } from '../../world/world.ts';
+import { impersonationPrefix } from '../authentication/impersonation.ts';
 import type { Exchange, Output, ResponseHead } from '../exchange.ts';
 import type { Limits } from '../limits.ts';
 import { parseFastPathRequest, type FastPathRequest } from './http1-fast-path-request.ts';
@@ -162,9 +163,9 @@ class FastPathExchange implements Exchange {
     return this.#request.headers.get(name);
   }
 
-  /** Requests with impersonation headers do not take the fast path. */
-  headersWithPrefix(): readonly [] {
-    return [];
+  headersWithPrefix(prefix: string): readonly (readonly [string, string])[] {
+    // Requests with impersonation headers do not take the fast path.
+    return prefix === impersonationPrefix ? [] : [...this.#request.headers].filter(([name]) => name.startsWith(prefix));
   }
 
   async body(limit: number): Promise<Uint8Array> {

@@ -121,9 +121,10 @@ function abortWithClient(sent: ClientRequest, exchange: Exchange, connection: Du
 
 /** The headers of a request that are passed on. */
 export function forwardedRequestHeaders(exchange: Exchange): Record<string, string[]> {
-  const all: Record<string, string[]> = {};
-  for (const [name, value] of exchange.headersWithPrefix('')) if (isForwarded(name)) (all[name] ??= []).push(value);
-  return all;
+  // By a map: clients choose the names, and every object has a member named 'constructor'.
+  const all = new Map<string, string[]>();
+  for (const [name, value] of exchange.headersWithPrefix('')) if (isForwarded(name)) all.set(name, [...(all.get(name) ?? []), value]);
+  return Object.fromEntries(all);
 }
 
 /** What a pod says about other origins would be said of the API server's. */

@@ -20,7 +20,9 @@ const unescaped = (text: string): string =>
 /** Undefined: it is no XML document of this kind. */
 export function parseXml(text: string): Element | undefined {
   const stack: { readonly name: string; text: string; readonly children: Element[] }[] = [{ name: '', text: '', children: [] }];
-  for (const [, declaration, closing, opening, empty, content] of text.matchAll(/<([?!][^>]*)>|<\/([\w.-]+)\s*>|<([\w.-]+)(?:\s[^>]*?)?(\/)?>|([^<]+)/g)) {
+  for (const [, declaration, closing, opening, empty, content] of text.matchAll(
+    /<([?!][^>]{0,1000})>|<\/([\w.-]+)\s*>|<([\w.-]+)(?:\s[^>]*?)?(\/)?>|([^<]+)/g,
+  )) {
     const current = stack.at(-1);
     if (current === undefined) return undefined;
     if (content !== undefined) current.text += content;

@@ -50,6 +50,8 @@ export class LayerFiles implements TarHandler {
   #file: { readonly descriptor: number; readonly entry: TarEntry } | undefined;
   #bytes = 0;
   #entries = 0;
+  /** Names that whiteouts had looked at. */
+  #lookedAt = 0;
 
   constructor(limits: LayerLimits) {
     this.#limits = limits;
@@ -202,7 +204,11 @@ export class LayerFiles implements TarHandler {
 
   #removeBelow(directory: string): void {
     if (lstatSync(bytes(directory || '/'), { throwIfNoEntry: false })?.isDirectory() !== true) return;
-    for (const name of readdirSync(bytes(directory || '/'), { encoding: 'latin1' })) this.#remove(`${directory}/${name}`);
+    const names = readdirSync(bytes(directory || '/'), { encoding: 'latin1' });
+    // Many whiteouts of one large directory would take days.
+    this.#lookedAt += names.length;
+    if (this.#lookedAt > this.#limits.entries) throw new LayerError(`its whiteouts concern more than ${this.#limits.entries} files`);
+    for (const name of names) this.#remove(`${directory}/${name}`);
   }
 
   /** Capabilities, access lists and what users note; labels of SELinux mean nothing here. */

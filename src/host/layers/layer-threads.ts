@@ -1,15 +1,21 @@
 import { Worker } from 'node:worker_threads';
+import { CallLimit } from '../../world/call-limit.ts';
 import type { LayerRequest, LayerUnpacker, UnpackedLayer } from '../../node/images/unpacker.ts';
 import type { LayerAnswer } from './layer-thread.ts';
 import { syncFileSystem } from './sync-file-system.ts';
 
+/** Each takes a core while it works. */
+const mostThreads = 4;
+
 /**
- * Threads of this process that unpack layers: a thread can have another root than its process. Each call gets a thread that is idle, or a new one.
+ * Threads of this process that unpack layers: a thread can have another root than its process. Each call gets a thread that is idle, or a new one; beyond
+ * `mostThreads` it waits.
  * `refused` makes the error of a layer that is wrong itself.
  */
 export class LayerThreads implements LayerUnpacker {
   readonly #program: string;
   readonly #refused: (message: string) => Error;
+  readonly #limit = new CallLimit(mostThreads);
   readonly #idle: Worker[] = [];
   readonly #all = new Set<Worker>();
 
@@ -19,7 +25,11 @@ export class LayerThreads implements LayerUnpacker {
     this.#refused = refused;
   }
 
-  async unpack(request: LayerRequest): Promise<UnpackedLayer> {
+  unpack(request: LayerRequest): Promise<UnpackedLayer> {
+    return this.#limit.run(() => this.#unpack(request));
+  }
+
+  async #unpack(request: LayerRequest): Promise<UnpackedLayer> {
     const thread = this.#idle.pop() ?? this.#start();
     thread.ref();
     const answer = await new Promise<LayerAnswer>((resolve, reject) => {

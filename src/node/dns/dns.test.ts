@@ -140,6 +140,41 @@ test('a resolver gets the names of the cluster and those outside, over UDP and, 
   await expect(resolver.resolve6('web.shop.svc.cluster.local')).rejects.toMatchObject({ code: 'ENODATA' });
 });
 
+test('records of a name outside that cannot be written again end no process', async () => {
+  let answered = 0;
+  const hostile = createSocket('udp4');
+  hostile.on('message', (message, from) => {
+    const { id = 0, questions = [] } = decode(message);
+    // A fingerprint of three bytes, which no algorithm has.
+    const record = Buffer.from('016100002c000100000005000501010a0b0c', 'hex');
+    const reply = Buffer.concat([encode({ type: 'response', id, questions }), record]);
+    reply.writeUInt16BE(1, 6);
+    hostile.send(reply, from.port, from.address);
+    answered++;
+  });
+  await new Promise<void>((resolve) => hostile.bind(0, '127.0.0.1', resolve));
+  onTestFinished(() => void hostile.close());
+  const lines: string[] = [];
+  const real = createRealWorld({ logLevel: 'silent' });
+  const world = { ...real, log: { ...real.log, debug: (message: string) => void lines.push(message) } };
+  const port = await freePort();
+  const spec = { type: 'ExternalName', externalName: 'hostile.test' } as const;
+  const records = { ...noRecords, hasNamespace: () => true, service: () => ({ metadata: { name: 'out' }, spec }) as unknown as Service };
+  const server = new DnsServer({ world, addresses: ['127.0.0.1'], port, records, upstreamServers: () => [`127.0.0.1:${hostile.address().port}`] });
+  server.listen();
+  onTestFinished(() => server.stop());
+  const client = createSocket('udp4');
+  onTestFinished(() => void client.close());
+  const question = encode({ type: 'query', id: 7, questions: [{ type: 'A', name: 'out.shop.svc.cluster.local' }] });
+  await expect
+    .poll(() => {
+      client.send(question, port, '127.0.0.1');
+      return lines;
+    })
+    .toContain('a question of a pod was not answered');
+  expect(answered).toBeGreaterThan(0);
+});
+
 /** A server that answers nothing, and the names that it was asked for. */
 async function silentServer(): Promise<{ readonly address: string; readonly asked: string[] }> {
   const socket = createSocket('udp4');

@@ -109,8 +109,14 @@ interface Member {
   readonly ip: string;
   /** Its hostname, or its address with dashes. */
   readonly label: string;
-  /** By protocol and name of the port: '_tcp _http'. */
-  readonly ports: readonly { readonly name: string; readonly protocol: string; readonly port: number }[];
+  /** Of each slice that has the address. */
+  readonly ports: Set<readonly MemberPort[]>;
+}
+
+interface MemberPort {
+  readonly name: string;
+  readonly protocol: string;
+  readonly port: number;
 }
 
 const isHeadless = ({ spec }: Service): boolean => spec.clusterIP === 'None';
@@ -123,8 +129,9 @@ function membersOf(slices: readonly EndpointSlice[]): readonly Member[] {
     for (const endpoint of endpoints ?? [])
       if (endpoint.conditions.ready !== false)
         for (const ip of endpoint.addresses ?? []) {
-          const known = members.get(ip);
-          members.set(ip, { ip, label: labelOf(endpoint, ip), ports: [...(known?.ports ?? []), ...ports] });
+          // An address that a slice repeats has the slice's ports once.
+          const known = members.get(ip)?.ports ?? new Set();
+          members.set(ip, { ip, label: labelOf(endpoint, ip), ports: known.add(ports) });
         }
   }
   return [...members.values()];
@@ -165,7 +172,12 @@ function srvAnswer({ service, host, members }: NamedService, name: string, match
       ports.length === 0 ? [] : ips.flatMap((ip) => toAddress(host, ip)),
     );
   }
-  const targets = members.flatMap(({ ip, label, ports }) => ports.filter(matches).map(({ port }) => ({ ip, port, target: `${label}.${host}` })));
+  const targets = members.flatMap(({ ip, label, ports }) =>
+    [...ports]
+      .flat()
+      .filter(matches)
+      .map(({ port }) => ({ ip, port, target: `${label}.${host}` })),
+  );
   if (targets.length === 0) return noSuchName;
   return found(
     targets.map(({ target, port }) => srv(target, port, targets.length)),

@@ -113,10 +113,18 @@ export class DnsServer {
     socket.on('data', read);
   }
 
-  /** Undefined: it was no question, or the client has asked too many. */
+  /** Undefined: it was no question, its answer cannot be written, or the client has asked too many. */
   async #answerOf(client: string, message: Buffer, overTcp: boolean): Promise<Buffer | undefined> {
     if (!this.#questions.take(client)) return undefined;
-    return this.#answer(message, overTcp).finally(() => this.#questions.release(client));
+    try {
+      return await this.#answer(message, overTcp);
+    } catch (error) {
+      // The owner of a name outside chooses its records: some cannot be written again behind an alias.
+      this.#options.world.log.debug('a question of a pod was not answered', { client, error: String(error) });
+      return undefined;
+    } finally {
+      this.#questions.release(client);
+    }
   }
 
   /** Undefined: it was no question. */

@@ -45,6 +45,9 @@ export class ContentStore {
   readonly #limit: number;
   readonly #now: () => number;
   #used: number | undefined;
+  /** Bytes of the blobs that are being written, and those of them that are on the disk already: many small claims must not fill it together. */
+  #reserved = 0;
+  #written = 0;
 
   constructor({ directory, limit, now }: ContentStoreOptions) {
     this.#now = now;
@@ -112,19 +115,24 @@ export class ContentStore {
 
   /** A blob that comes piece by piece. The caller abandons it in any case. @throws ImageError if there is no room for it */
   async ingest({ digest, size }: Expected = {}): Promise<Ingest> {
-    if (size !== undefined) await this.demand(size);
+    if (size !== undefined) await this.#reserve(size);
     const most = size ?? Math.max(0, await this.room());
     const temporary = path.join(this.directory, 'ingest', randomUUID());
-    const file = await open(temporary, 'wx', 0o600);
+    const file = await open(temporary, 'wx', 0o600).catch((error: unknown) => {
+      this.#reserved -= size ?? 0;
+      throw error;
+    });
     const hash = createHash('sha256');
     let written = 0;
     let isOpen = true;
     const what = digest ?? 'a blob';
     return {
       write: async (chunk) => {
-        written += chunk.length;
-        if (written > most) throw new ImageError(size === undefined ? this.#full(written) : `${what} is longer than the ${size} bytes that it should have`);
+        const sum = written + chunk.length;
+        if (sum > most) throw new ImageError(size === undefined ? this.#full(sum) : `${what} is longer than the ${size} bytes that it should have`);
+        written = sum;
         hash.update(chunk);
+        if (size !== undefined) this.#written += chunk.length;
         await file.write(chunk);
       },
       commit: async () => {
@@ -139,6 +147,8 @@ export class ContentStore {
       abandon: async () => {
         if (!isOpen) return;
         isOpen = false;
+        this.#reserved -= size ?? 0;
+        if (size !== undefined) this.#written -= written;
         await file.close();
         await rm(temporary, { force: true });
       },
@@ -148,12 +158,18 @@ export class ContentStore {
   /** Bytes that may still be written. */
   async room(): Promise<number> {
     const { bavail, bsize } = await statfs(this.directory);
-    return Math.min(this.#limit - (await this.used()), bavail * bsize - leastFree);
+    return Math.min(this.#limit - (await this.used()) - this.#reserved, bavail * bsize - leastFree - (this.#reserved - this.#written));
   }
 
-  /** @throws ImageError if there is no room for so many bytes */
-  async demand(bytes: number): Promise<void> {
-    if (bytes > (await this.room())) throw new ImageError(this.#full(bytes));
+  /** At once, so that no other blob takes the same room. @throws ImageError if there is none for so many bytes */
+  async #reserve(bytes: number): Promise<void> {
+    this.#reserved += bytes;
+    try {
+      if ((await this.room()) < 0) throw new ImageError(this.#full(bytes));
+    } catch (error) {
+      this.#reserved -= bytes;
+      throw error;
+    }
   }
 
   #full(bytes: number): string {
