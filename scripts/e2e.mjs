@@ -223,5 +223,8 @@ function printResults(results) {
     'Passed, though known to fail (scripts/e2e/known-failures.mjs):',
     results.flatMap(({ repaired }) => repaired),
   );
+  for (const { name, specs, cutOff } of results) {
+    if (specs <= cutOff) console.log(`\n${name}: too few specs were run in ${values.minutes} minutes: ${specs}, and ${cutOff} were cut off`);
+  }
   console.log(`\n${knownFailures.length} failures are known.`);
 }
