@@ -33,7 +33,7 @@ const layers = {
   scheduler: ['api', 'storage/volumes', 'client', 'world'],
   autoscaler: ['api', 'storage/volumes', 'scheduler', 'client', 'world'],
   node: ['api', 'storage/volumes', 'client', 'drivers/contract', 'grpc', 'streams', 'archive', 'world'],
-  why: ['api', 'storage/volumes', 'client', 'decisions', 'scheduler'],
+  why: ['api', 'storage/volumes', 'client', 'decisions', 'scheduler', 'autoscaler/requirements', 'autoscaler/provisioning/pod-alternatives'],
   dashboard: ['api', 'storage/volumes', 'client', 'why', 'world', 'type apiserver'],
   // Drivers and the sandbox runtime declare what they need of the machine.
   host: ['world', 'archive', 'type drivers', 'type node'],

@@ -22,6 +22,8 @@ const lists: Readonly<Record<string, ObjectList>> = {
   CSIDriver: 'drivers',
   CSINode: 'csiNodes',
   VolumeIntent: 'intents',
+  NodePool: 'nodePools',
+  NodeClaim: 'nodeClaims',
   Namespace: 'namespaces',
   CSIStorageCapacity: 'capacities',
   StatefulSet: 'sets',

@@ -6,10 +6,10 @@ import { parseQuantity } from '../../api/quantity.ts';
 import { podRequests } from '../../api/kinds/pod/pod-resources.ts';
 import { tolerationsFor } from '../../api/taints.ts';
 import type { InstanceType } from '../cloud-provider.ts';
-import { disruptedTaint, labels, unregisteredTaint } from '../labels.ts';
+import { disruptedTaint, unregisteredTaint } from '../labels.ts';
 import { cheapestPrice, typeMeets } from '../offerings.ts';
-import { areCompatible, combined, type Requirements, requirementsOf, requirementsOfLabels } from '../requirements/requirements.ts';
-import { exactly } from '../requirements/value-set.ts';
+import { requirementsOfPool } from '../requirements/pool-requirements.ts';
+import { areCompatible, combined, type Requirements, requirementsOfLabels } from '../requirements/requirements.ts';
 
 export interface InstancePool {
   readonly name: string;
@@ -43,11 +43,7 @@ export function instancePoolOf(object: NodePool, { instanceTypes, daemonSets, us
     metadata: { name = '' },
     spec: { template, limits },
   } = object;
-  const requirements = combined(
-    requirementsOf(template.spec.requirements),
-    requirementsOfLabels(template.metadata?.labels),
-    new Map([[labels.nodePool, exactly(name)]]),
-  );
+  const requirements = requirementsOfPool(object);
   const taints = [...(template.spec.taints ?? [])];
   const daemons = [...daemonSets].filter((set) => toleratesAll(set, taints)).map((set) => daemonOf(set));
   const types = instanceTypes

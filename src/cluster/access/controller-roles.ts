@@ -129,7 +129,7 @@ export const controllerRoles = {
   /** The autoscaler, under Karpenter's name. */
   karpenter: [
     rule('create update delete', 'karpenter.sh', 'nodeclaims'),
-    rule('update', 'karpenter.sh', 'nodeclaims/status'),
+    rule('update', 'karpenter.sh', 'nodeclaims/status', 'nodepools/status'),
     rule('update delete', '', 'nodes'),
     rule('create', '', 'pods/eviction'),
     rule('delete', '', 'pods'),

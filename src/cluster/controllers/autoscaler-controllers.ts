@@ -5,6 +5,7 @@ import { provisioner } from '../../autoscaler/provisioning/controller.ts';
 import { instanceGarbageCollection } from '../../autoscaler/garbage-collection/controller.ts';
 import { nodeClaimMarking } from '../../autoscaler/marking/controller.ts';
 import { nodeDisruption } from '../../autoscaler/disruption/controller.ts';
+import { nodePoolStatus } from '../../autoscaler/pool-status/controller.ts';
 import { nodeTermination } from '../../autoscaler/termination/controller.ts';
 import type { ControllerLoop } from '../../client/controller/loop.ts';
 import { RecordedEvents } from '../../client/events/event-dedup.ts';
@@ -22,6 +23,7 @@ export function autoscalerLoops(provider: CloudProvider, { as, recorderFor, run 
     run(nodeClaimLifecycle({ state, client, events, clock })),
     run(nodeTermination({ state, informers, client, events, clock })),
     run(nodeClaimMarking({ state, client, clock, sha256 })),
+    run(nodePoolStatus({ state, client })),
     run(nodeDisruption({ state, informers, client, events, clock, sha256 })),
     run(instanceGarbageCollection({ state, client, clock })),
   ];

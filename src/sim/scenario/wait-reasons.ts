@@ -6,6 +6,8 @@ import { namespaceKind } from '../../api/kinds/core/namespace.ts';
 import { nodeKind } from '../../api/kinds/core/node.ts';
 import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts';
 import { persistentVolumeClaimKind } from '../../api/kinds/core/persistent-volume-claim.ts';
+import { nodeClaimKind } from '../../api/kinds/karpenter/node-claim.ts';
+import { nodePoolKind } from '../../api/kinds/karpenter/node-pool.ts';
 import { podKind } from '../../api/kinds/pod/pod.ts';
 import { storageClassKind } from '../../api/kinds/storage/storage-class.ts';
 import { volumeAttachmentKind } from '../../api/kinds/storage/volume-attachment.ts';
@@ -136,6 +138,8 @@ export function objectsOf(history: ObjectHistory): ClusterObjects {
     namespaces: history.all(namespaceKind),
     capacities: history.all(csiStorageCapacityKind),
     intents: history.all(volumeIntentKind),
+    nodePools: history.all(nodePoolKind),
+    nodeClaims: history.all(nodeClaimKind),
     unseen: [],
   };
 }

@@ -16,6 +16,8 @@ import type {
   StorageClass,
   VolumeAttachment,
 } from '../../api/generated/types.ts';
+import type { NodeClaim } from '../../api/kinds/karpenter/node-claim.ts';
+import type { NodePool } from '../../api/kinds/karpenter/node-pool.ts';
 import type { VolumeSnapshot, VolumeSnapshotClass, VolumeSnapshotContent } from '../../api/kinds/snapshot/volume-snapshot.ts';
 import type { VolumeIntent } from '../../api/volumes/intent.ts';
 import type { UnreadResource } from '../explanation/explanation.ts';
@@ -46,6 +48,9 @@ export interface ClusterObjects {
   readonly snapshots?: readonly Stored<VolumeSnapshot>[];
   readonly snapshotContents?: readonly Stored<VolumeSnapshotContent>[];
   readonly snapshotClasses?: readonly Stored<VolumeSnapshotClass>[];
+  /** Of an autoscaler, if there is one. */
+  readonly nodePools?: readonly Stored<NodePool>[];
+  readonly nodeClaims?: readonly Stored<NodeClaim>[];
   /** Only Mooring has VolumeIntents. */
   readonly intents?: readonly Stored<VolumeIntent>[];
   /** The last lines of containers that crash. */

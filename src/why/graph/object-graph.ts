@@ -1,3 +1,5 @@
+import type { NodeClaim } from '../../api/kinds/karpenter/node-claim.ts';
+import type { NodePool } from '../../api/kinds/karpenter/node-pool.ts';
 import type { VolumeSnapshot, VolumeSnapshotClass, VolumeSnapshotContent } from '../../api/kinds/snapshot/volume-snapshot.ts';
 import type { Stored } from '../../api/stored.ts';
 import type {
@@ -45,6 +47,8 @@ export class ObjectGraph {
   readonly snapshots: readonly Stored<VolumeSnapshot>[];
   readonly snapshotContents: readonly Stored<VolumeSnapshotContent>[];
   readonly snapshotClasses: readonly Stored<VolumeSnapshotClass>[];
+  readonly nodePools: readonly Stored<NodePool>[];
+  readonly nodeClaims: readonly Stored<NodeClaim>[];
   /** The pods on nodes; those of all namespaces if `wasRead('placed')`. */
   readonly placed: readonly Stored<Pod>[];
   readonly #objects: ClusterObjects;
@@ -74,6 +78,8 @@ export class ObjectGraph {
     this.snapshots = objects.snapshots ?? [];
     this.snapshotContents = objects.snapshotContents ?? [];
     this.snapshotClasses = objects.snapshotClasses ?? [];
+    this.nodePools = objects.nodePools ?? [];
+    this.nodeClaims = objects.nodeClaims ?? [];
     this.placed = (objects.placed ?? this.pods).filter(
       ({ spec, status }) => (spec.nodeName ?? '') !== '' && status.phase !== 'Succeeded' && status.phase !== 'Failed',
     );

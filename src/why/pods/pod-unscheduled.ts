@@ -9,6 +9,7 @@ import type { ObjectExplanation, Candidate, Fact, Refusal, Diagnosis } from '../
 import { endOf, endPods } from '../volumes/terminating.ts';
 import { nodeFixes, noNode } from '../candidates/node-fixes.ts';
 import { nodesFor, refusedEverywhere } from '../candidates/node-candidates.ts';
+import { launchOf } from './pod-launch.ts';
 import { missingClaims, notOwned } from './pod-claims.ts';
 import { refusedClaims, schedulerMessage } from '../candidates/scheduler-message.ts';
 import type { ObjectGraph } from '../graph/object-graph.ts';
@@ -82,6 +83,8 @@ function nodes(pod: Stored<Pod>, graph: ObjectGraph): Diagnosis {
   const refused = refusedClaims(pod);
   if (refused.length > 0) return { ...provisioningFailed(pod, refused), facts: message, candidates };
   if (!graph.wasRead('nodes') || fitting.length > 0) return { ...possible(fitting, { message, graph }), facts: message, candidates };
+  const launch = launchOf(pod, graph);
+  if (launch !== undefined) return { ...launch, facts: message, candidates: [...(launch.candidates ?? []), ...candidates] };
   const isStorage = candidates.some(({ refusals }) => refusals.some(({ rule }) => storageRules.has(rule)));
   return {
     verdict: 'stuck',

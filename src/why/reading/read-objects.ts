@@ -17,6 +17,8 @@ import { persistentVolumeClaimKind } from '../../api/kinds/core/persistent-volum
 import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts';
 import { storageClassKind } from '../../api/kinds/storage/storage-class.ts';
 import { volumeAttachmentKind } from '../../api/kinds/storage/volume-attachment.ts';
+import { nodeClaimKind } from '../../api/kinds/karpenter/node-claim.ts';
+import { nodePoolKind } from '../../api/kinds/karpenter/node-pool.ts';
 import { podKind } from '../../api/kinds/pod/pod.ts';
 import { volumeSnapshotClassKind, volumeSnapshotContentKind, volumeSnapshotKind } from '../../api/kinds/snapshot/volume-snapshot.ts';
 import type { KubeObject } from '../../api/object.ts';
@@ -125,9 +127,15 @@ async function readAll(reader: ClusterReader, namespace: string | undefined): Pr
     reader.list(jobKind, inside),
     reader.list(resourceQuotaKind, inside),
   ]);
-  const snapshots = await forSnapshots(reader, namespace);
+  const snapshots = { ...(await forSnapshots(reader, namespace)), ...(await forLaunches(reader)) };
   const placed = namespace === undefined ? pods : await reader.list(podKind, { fieldSelector: placedPods });
   return { ...placing, claims, pods, volumes, classes, namespaces, capacities, intents, sets, deployments, replicaSets, jobs, quotas, placed, ...snapshots };
+}
+
+/** Only clusters with Karpenter's kinds have them. */
+async function forLaunches(reader: ClusterReader): Promise<ReadObjects> {
+  const [nodePools, nodeClaims] = await Promise.all([reader.tryList(nodePoolKind), reader.tryList(nodeClaimKind)]);
+  return { nodePools, nodeClaims };
 }
 
 /** Not every server has them. */
@@ -238,7 +246,7 @@ async function forScheduling(reader: ClusterReader, found: ReadObjects | undefin
     found === undefined ? undefined : reader.list(persistentVolumeKind),
   ]);
   const ofOthers = found === undefined ? {} : { claims: claims ?? found.claims, volumes: volumes ?? found.volumes };
-  return { placed, namespaces, capacities, ...ofOthers };
+  return { placed, namespaces, capacities, ...ofOthers, ...(await forLaunches(reader)) };
 }
 
 async function readForAttachment(reader: ClusterReader, { name }: Target): Promise<ReadObjects> {
