@@ -89,7 +89,7 @@ describeWithSandboxes('a pod', () => {
     expect(await limits()).toBe(isUnified ? `${64 << 20}\n20000 100000` : `${64 << 20}\n20000\n102`);
     const resized = { limits: { cpu: '300m', memory: '96Mi' }, requests: { cpu: '200m', memory: '32Mi' } };
     await kubectl('patch', 'pod', 'limited', '--subresource', 'resize', '-p', JSON.stringify({ spec: { containers: [{ name: 'c', resources: resized }] } }));
-    await expect.poll(limits).toBe(isUnified ? `${96 << 20}\n30000 100000` : `${96 << 20}\n30000\n205`);
+    await expect.poll(limits).toBe(isUnified ? `${96 << 20}\n30000 100000` : `${96 << 20}\n30000\n204`);
     await expect.poll(() => kubectl('get', 'pod', 'limited', '-o', 'jsonpath={.status.containerStatuses[0].resources.limits.cpu}')).toBe('300m');
     expect(await kubectl('get', 'pod', 'limited', '-o', 'jsonpath={.status.containerStatuses[0].restartCount}')).toBe('0');
     await kubectl('delete', 'pod', 'limited', '--timeout=300s');
