@@ -15,7 +15,7 @@ export const cloudCommand: Command = {
 snapshots and prices, with the latencies and limits of the real one. The aws CLI and AWS's SDKs reach it by
 AWS_ENDPOINT_URL. Nothing runs on its instances: "moor up --cloud aws" makes nodes of them.
 
-docs/CLOUD.md has the actions, the error codes and the faults.`,
+docs/CLOUD.md has the actions and the faults.`,
   flags: [
     {
       name: 'listen',
