@@ -6,7 +6,8 @@
 #   sudo examples/high-availability/cluster.sh            starts it, kills each machine once, and removes everything
 #   sudo examples/high-availability/cluster.sh --keep     stays until Ctrl-C, for kubectl
 #
-# Needs root (network namespaces), a build (npm run build), etcd 3.5, kubectl and haproxy (Debian: apt-get install etcd-server haproxy).
+# Needs root (network namespaces), a build (npm run build), etcd 3.5.13 or newer (that of Debian 12 is older; scripts/setup puts one into .tools/bin),
+# kubectl and haproxy (Debian: apt-get install haproxy).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 export PATH="$PWD/.tools/bin:/usr/sbin:$PATH"
@@ -18,7 +19,11 @@ net=10.$((100 + RANDOM % 100)).$((RANDOM % 256))
 finish() {
   for machine in 1 2 3; do kill_machine $machine; done
   [ -n "${proxy:-}" ] && kill "$proxy" 2>/dev/null || true
-  for machine in 1 2 3; do ip netns del "$id-$machine" 2>/dev/null || true; done
+  # Connections of killed processes keep a namespace, and so its link, for minutes: the link is removed by name.
+  for machine in 1 2 3; do
+    ip link del "$id-$machine" 2>/dev/null || true
+    ip netns del "$id-$machine" 2>/dev/null || true
+  done
   ip link del "$id" 2>/dev/null || true
   rm -rf "$dir"
 }
@@ -33,6 +38,7 @@ on() {
   local machine=$1 name=$2
   shift 2
   ip netns exec "$id-$machine" "$@" >>"$dir/$name-$machine.log" 2>&1 &
+  disown # bash would print a line for each process that is killed
 }
 
 # All that runs in its namespace, at once, as when the power fails.
