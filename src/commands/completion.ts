@@ -10,7 +10,7 @@ export const completionCommand = (entries: readonly CommandEntry[]): Command => 
   flags: [],
   examples: [
     { line: 'source <(moor completion bash)', about: 'in this bash' },
-    { line: 'source <(moor completion zsh)', about: 'in this zsh' },
+    { line: 'source <(moor completion zsh)', about: 'in this zsh, once its compinit has run' },
     { line: 'moor completion fish > ~/.config/fish/completions/moor.fish', about: 'in every fish' },
   ],
   run: async (flags) => {
