@@ -133,6 +133,7 @@ EOF
 }
 apply_claim() { claim "$1" | kubectl apply --request-timeout=5s -f -; }
 is_bound() { [ "$(kubectl get pvc "$1" --request-timeout=5s -o 'jsonpath={.status.phase}')" = Bound ]; }
+has_no_volumes() { [ -z "$(kubectl get pv --request-timeout=5s -o name)" ]; }
 # binds NAME: a new claim is accepted, and bound
 binds() {
   local began=$SECONDS
@@ -155,5 +156,6 @@ for machine in 1 2 3; do
   until_true 120 kubectl --server "https://$net.$machine:6443" get --raw /readyz --request-timeout=5s
 done
 kubectl get pvc
-kubectl delete pvc --all --wait=false >/dev/null
+kubectl delete pvc --all >/dev/null
+until_true 60 has_no_volumes # their directories are outside of $dir
 echo 'All claims were bound, whichever machine was gone.'
