@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { deploymentKind } from '../../src/api/kinds/apps/deployment.ts';
 import { nodeKind } from '../../src/api/kinds/core/node.ts';
+import { nodePoolKind } from '../../src/api/kinds/karpenter/node-pool.ts';
 import { podKind } from '../../src/api/kinds/pod/pod.ts';
 import { ok } from '../../src/sim/cluster/simulated-cluster.ts';
 import { inCloud } from './cloud-cluster.ts';
@@ -14,6 +15,7 @@ test('a node whose instance is lost while it is drained is not waited for', () =
       spec: { replicas: 1, selector: { matchLabels: labels }, template },
     });
     await cluster.until('the pod runs', async () => (await cluster.list(podKind)).some(({ status }) => status.phase === 'Running'));
+    await cluster.until('the pool counts its node', async () => (await cluster.list(nodePoolKind)).some(({ status }) => status?.nodes === 1));
     const { metadata } = await cluster.onlyNode();
     const [instance = ''] = cluster.runningInstances();
     cluster.cloud.setFaults([{ fault: 'frozen-instance', instance }]);

@@ -1,6 +1,6 @@
 /** The real aws CLI against the EC2 endpoint: what it sends is understood, what it is answered has EC2's fields, codes and texts. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -32,11 +32,16 @@ beforeAll(async () => {
     createRealWorld({ logLevel: 'error' }),
   );
 });
-afterAll(() => open.close());
+afterAll(async () => {
+  await open.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+const home = mkdtempSync(path.join(tmpdir(), 'aws-home-'));
 
 const environment = () => ({
   PATH: process.env.PATH,
-  HOME: mkdtempSync(path.join(tmpdir(), 'aws-home-')),
+  HOME: home,
   AWS_ENDPOINT_URL: open.url,
   AWS_REGION: 'eu-west-2',
   AWS_DEFAULT_REGION: 'eu-west-2',

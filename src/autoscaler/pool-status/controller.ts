@@ -24,7 +24,10 @@ export function nodePoolStatus({
     name: 'nodepool-status',
     sources: [
       source(nodePoolKind, (change) => [changedObject(change).metadata.name]),
-      source(nodeClaimKind, (change) => changedObject(change).metadata.labels?.[labels.nodePool] ?? []),
+      source(nodeClaimKind, (change) => {
+        const pool = changedObject(change).metadata.labels?.[labels.nodePool];
+        return pool === undefined ? [] : [pool];
+      }),
       source(ec2NodeClassKind, () => Array.from(state.pools.list(), ({ metadata }) => metadata.name)),
     ],
     snapshot: (name) => {

@@ -61,7 +61,10 @@ export function nodeTermination(options: TerminationOptions): Controller<string,
         if (change.after === undefined) termination.forget(uid);
         return [name];
       }),
-      source(podKind, (change) => changedObject(change).spec.nodeName ?? []),
+      source(podKind, (change) => {
+        const { nodeName } = changedObject(change).spec;
+        return nodeName === undefined ? [] : [nodeName];
+      }),
       source(volumeAttachmentKind, (change) => [changedObject(change).spec.nodeName]),
     ],
     snapshot,

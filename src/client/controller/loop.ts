@@ -39,7 +39,10 @@ export interface Source<Key extends string> {
   subscribe(informers: Informers, add: (key: Key) => void): Cancel;
 }
 
-export function source<T extends KubeObject, Key extends string>(kind: Kind<T>, keys: (change: Change<T>) => Iterable<Key>): Source<Key> {
+/** Not a text, which is an iterable of its characters. */
+type Keys<Key> = Iterable<Key> & object;
+
+export function source<T extends KubeObject, Key extends string>(kind: Kind<T>, keys: (change: Change<T>) => Keys<Key>): Source<Key> {
   return {
     subscribe: (informers, add) =>
       informers.cache(kind).subscribe((change) => {
