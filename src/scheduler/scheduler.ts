@@ -196,7 +196,7 @@ export class Scheduler {
     this.#reportCondition(pod, { reason: 'Unschedulable', message, nominatedNodeName: victims.node.name });
     this.#runInBackground(async () => {
       const done = await executePreemption({ pod, victims, lowerNominated }, { client, world, recorder, bindingCycles: this.#bindingCycles });
-      this.#queue.unhold(pod.uid, { activate: !done });
+      this.#queue.unhold(pod.uid, { retry: !done });
     });
   }
 

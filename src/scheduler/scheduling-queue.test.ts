@@ -144,7 +144,7 @@ describe('the scheduling queue', () => {
       queue.unreported(uid);
       await world.sleep(20_000);
       expect(names(queue)).toEqual([]);
-      queue.unhold(uid, { activate: false });
+      queue.unhold(uid, { retry: false });
       expect(names(queue)).toEqual(['p']);
     }));
 
@@ -174,8 +174,8 @@ describe('the scheduling queue', () => {
       expect(names(queue)).toEqual(['p']);
     }));
 
-  it('delays a hint for a held pod until unhold', () =>
-    withQueue(async (queue) => {
+  it('delays a hint for a held pod until unhold, and retries after its backoff if the victims could not be evicted', () =>
+    withQueue(async (queue, world) => {
       const { uid } = made('p');
       queue.set(made('p'));
       names(queue);
@@ -183,15 +183,17 @@ describe('the scheduling queue', () => {
       queue.hold(uid);
       queue.changed(nodeNamed('p'));
       expect(names(queue)).toEqual([]);
-      queue.unhold(uid, { activate: false });
+      queue.unhold(uid, { retry: false });
       expect(names(queue)).toEqual(['p']);
 
       queue.rejected(uid, { unschedulablePlugins });
       queue.hold(uid);
-      queue.unhold(uid, { activate: false });
+      queue.unhold(uid, { retry: false });
       expect(names(queue)).toEqual([]);
       queue.hold(uid);
-      queue.unhold(uid, { activate: true });
+      queue.unhold(uid, { retry: true });
+      expect(names(queue)).toEqual([]);
+      await world.sleep(10_000);
       expect(names(queue)).toEqual(['p']);
     }));
 

@@ -133,15 +133,18 @@ export class SchedulingQueue {
     if (entry !== undefined) entry.isHeld = true;
   }
 
-  /** `activate`: moves it to activeQ in any case. */
-  unhold(uid: string, { activate }: { readonly activate: boolean }): void {
+  /** `retry`: the victims could not be evicted, so that no event may come. The pod is scheduled again after its backoff. */
+  unhold(uid: string, { retry }: { readonly retry: boolean }): void {
     const entry = this.#entries.get(uid);
     if (entry === undefined) return;
     const wasWoken = entry.isHeld === 'woken';
     entry.isHeld = false;
     if (entry.queue !== 'unschedulable') return;
-    if (activate) this.#move(entry, 'active');
-    else if (wasWoken) this.#move(entry, 'backoff');
+    if (retry) {
+      // Kubernetes (v1.36.4) retries at once, paced by its client. Here a server that cannot be reached refuses at once, and the scheduler would be busy with it.
+      entry.due = this.#now() + backoffMs(entry.rejections);
+      this.#move(entry, 'errorBackoff');
+    } else if (wasWoken) this.#move(entry, 'backoff');
   }
 
   stop(): void {
